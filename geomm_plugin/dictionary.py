@@ -1,0 +1,182 @@
+"""[pair up] Dictionaries are pairs of translations; fits need the pairs that both vocabularies hold."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from geomm_plugin.embeddings import Embeddings, RowIndices
+from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
+
+Dictionary: TypeAlias = list[tuple[str, str]]
+Dictionaries: TypeAlias = Mapping[tuple[str, str], Iterable[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class RowPairs:
+    """The pairs of a dictionary as rows of two vocabularies, and what was missing on each side."""
+
+    source: RowIndices
+    target: RowIndices
+    missing_source: tuple[str, ...] = field(default=())
+    missing_target: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def reverse(self) -> RowPairs:
+        """Return the same pairs seen from the other language."""
+        order = np.lexsort((self.source, self.target))
+        return RowPairs(
+            self.target[order], self.source[order], self.missing_target, self.missing_source
+        )
+
+    def take(self, chosen: RowIndices) -> RowPairs:
+        """Return some of the pairs."""
+        return RowPairs(self.source[chosen], self.target[chosen])
+
+
+def read_dictionary(path: str | Path) -> Dictionary:
+    r"""Read pairs, one a line: two columns separated by a tab or by spaces.
+
+    Where a line holds a tab, only tabs separate (words may then hold spaces). Empty lines are
+    skipped; every other line must have two columns, and `#` is a word like any other. A file whose
+    name ends in .gz is decompressed.
+    """
+    path = Path(path)
+    pairs: Dictionary = []
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        columns = [c.strip(" ") for c in line.split("\t")] if "\t" in line else line.split(" ")
+        columns = [column for column in columns if column]
+        if len(columns) != 2:
+            raise DictionaryError(
+                f"{path}, line {number}: expected two columns (a word and its translation), found "
+                f"{len(columns)}. Separate them by a tab where words hold spaces, and cut further "
+                "columns off."
+            )
+        pairs.append((columns[0], columns[1]))
+    if not pairs:
+        raise DictionaryError(f"{path}: the dictionary is empty; it needs a pair of words a line.")
+    return pairs
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as stream:
+                content = stream.read()
+        else:
+            content = path.read_bytes()
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
+    except (OSError, EOFError) as error:
+        raise FileError(f"Cannot read the dictionary {path}: {error}.") from error
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return [line.rstrip("\r") for line in text.split("\n")]
+
+
+def identical_words(source: Embeddings, target: Embeddings) -> Dictionary:
+    """Return the words that both vocabularies hold, each paired with itself: a free dictionary."""
+    return [(word, word) for word in source.row_of if word in target.row_of]
+
+
+def split(
+    dictionary: Iterable[tuple[str, str]], held_out: float = 0.2, seed: int = 0
+) -> tuple[Dictionary, Dictionary]:
+    """Divide a dictionary by source word: all translations of a word fall on one side.
+
+    Returns the larger part and the held-out part; the order of the lines does not matter to which
+    word falls where.
+    """
+    if not 0 < held_out < 1:
+        raise DictionaryError(f"held_out must lie between 0 and 1; it is {held_out}.")
+    pairs = list(dictionary)
+    words = sorted({source for source, _ in pairs})
+    count = round(held_out * len(words))
+    chosen = np.random.default_rng(seed).permutation(len(words))[:count]
+    aside = {words[index] for index in chosen}
+    return [p for p in pairs if p[0] not in aside], [p for p in pairs if p[0] in aside]
+
+
+def pair_up(
+    dictionary: Iterable[tuple[str, str]], source: Embeddings, target: Embeddings
+) -> RowPairs:
+    """Find the rows of each pair; pairs that repeat count once, in the order of the rows."""
+    rows: set[tuple[int, int]] = set()
+    missing_source: dict[str, None] = {}
+    missing_target: dict[str, None] = {}
+    for source_word, target_word in dictionary:
+        source_row, target_row = source.row_of.get(source_word), target.row_of.get(target_word)
+        if source_row is None:
+            missing_source[source_word] = None
+        if target_row is None:
+            missing_target[target_word] = None
+        if source_row is not None and target_row is not None:
+            rows.add((source_row, target_row))
+    table = np.array(sorted(rows), dtype=np.intp).reshape(-1, 2)
+    return RowPairs(
+        np.ascontiguousarray(table[:, 0]),
+        np.ascontiguousarray(table[:, 1]),
+        tuple(missing_source),
+        tuple(missing_target),
+    )
+
+
+def pair_languages(
+    embeddings: Mapping[str, Embeddings], dictionaries: Dictionaries
+) -> dict[tuple[str, str], RowPairs]:
+    """Pair up every dictionary of a fit.
+
+    Dictionaries of both directions of a language pair are joined into one, under the direction that
+    comes first in the alphabet; one dictionary alone keeps its direction.
+    """
+    joined: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    keys = sorted(_check_key(key, embeddings) for key in dictionaries)
+    for source, target in keys:
+        dictionary = dictionaries[source, target]
+        if (target, source) in joined:
+            joined[target, source] += [_check_pair(pair)[::-1] for pair in dictionary]
+        else:
+            joined.setdefault((source, target), []).extend(map(_check_pair, dictionary))
+    pairs = {}
+    for (source, target), dictionary in joined.items():
+        found = pair_up(dictionary, embeddings[source], embeddings[target])
+        if not len(found):
+            raise DictionaryError(
+                f"None of the {len(dictionary)} pairs is in both vocabularies ({source}, {target}), "
+                f"e.g. {dictionary[:1]}. Check the language order and the letter case of the "
+                "dictionary."
+            )
+        pairs[source, target] = found
+    return pairs
+
+
+def _check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, str]:
+    if not (isinstance(key, tuple) and len(key) == 2):
+        raise LanguagesError(
+            f"A dictionary belongs to a pair of languages, e.g. ('en', 'es'); this key is {key!r}."
+        )
+    for language in key:
+        if language not in embeddings:
+            raise LanguagesError(
+                f"The dictionary {key} names the language {language!r}, which has no embeddings; "
+                f"there are {', '.join(embeddings)}."
+            )
+    if key[0] == key[1]:
+        raise LanguagesError(f"The dictionary {key} must link two different languages.")
+    return key
+
+
+def _check_pair(pair: object) -> tuple[str, str]:
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+        raise DictionaryError(
+            f"A dictionary holds pairs (word, translation); one of its items is {pair!r}."
+        )
+    return (pair[0], pair[1])

@@ -1,0 +1,123 @@
+"""[read] Words and their vectors, one row per word, the most frequent word first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin import registry
+from geomm_plugin.errors import FormatError, UnknownNameError
+
+Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
+Vector: TypeAlias = npt.NDArray[np.floating[Any]]
+RowIndices: TypeAlias = npt.NDArray[np.intp]
+
+BLOCK_ROWS = 8192  # rows that are worked on at a time: 10 MB at d = 300
+
+
+class Embeddings:
+    """Words with their vectors: `embeddings["dog"]`, `"dog" in embeddings`, `len(embeddings)`.
+
+    Parameters
+    ----------
+    words
+        The vocabulary. A word that repeats is found at its first row.
+    vectors
+        One row per word. Floating types are kept as they are and not copied.
+    """
+
+    def __init__(self, words: Sequence[str], vectors: npt.ArrayLike):
+        self.words: Sequence[str] = words if isinstance(words, (list, tuple)) else list(words)
+        self._vectors = _as_matrix(vectors)
+        if len(self.words) != len(self._vectors):
+            raise FormatError(
+                f"Embeddings need one vector for each word; there are {len(self.words)} words and "
+                f"{len(self._vectors)} vectors."
+            )
+
+    @property
+    def vectors(self) -> Matrix:
+        """All vectors, one row per word."""
+        return self._vectors
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return int(self._vectors.shape[1])
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each word; the first one where a word repeats."""
+        rows = dict(zip(self.words, range(len(self.words)), strict=True))
+        if len(rows) < len(self.words):
+            for row in range(len(self.words) - 1, -1, -1):
+                rows[self.words[row]] = row
+        return rows
+
+    def rows(self, rows: RowIndices | slice) -> Matrix:
+        """Return the vectors of some rows."""
+        return self._vectors[rows]
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
+        """Go through the vectors in order, some rows at a time."""
+        for start in range(0, len(self), size):
+            yield self.rows(slice(start, start + size))
+
+    def head(self, count: int) -> Embeddings:
+        """Return the first (most frequent) words only."""
+        return Embeddings(self.words[:count], self.vectors[:count])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.row_of
+
+    def __getitem__(self, word: str) -> Vector:
+        if word not in self.row_of:
+            raise UnknownNameError(
+                f"The word {word!r} is not among these {len(self)} words. "
+                "Check its spelling and letter case."
+            )
+        row: Vector = self.rows(np.array([self.row_of[word]]))[0]
+        return row
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} words x {self.dimension}>"
+
+
+def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
+    array = np.asarray(vectors)
+    if array.ndim != 2:
+        raise FormatError(
+            f"Vectors must be a table, one row per word; these have the shape {array.shape}."
+        )
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float32)
+
+
+def as_embeddings(source: object) -> Embeddings:
+    """Turn anything that holds words and vectors into Embeddings.
+
+    Embeddings stay as they are; a mapping {word: vector} and a pair (words, vectors) are understood;
+    for everything else (gensim KeyedVectors, ...) the plugins are asked.
+    """
+    if isinstance(source, Embeddings):
+        return source
+    converted = registry.plugins.manager.hook.to_embeddings(source=source)
+    if converted is not None:
+        if not isinstance(converted, Embeddings):
+            raise TypeError(f"to_embeddings returned {type(converted).__name__}, not Embeddings.")
+        return converted
+    if isinstance(source, Mapping):
+        return Embeddings(list(source), np.array(list(source.values())))
+    if isinstance(source, tuple) and len(source) == 2:
+        return Embeddings(*source)
+    hint = "; read a file with read_embeddings(path)" if isinstance(source, str) else ""
+    raise FormatError(
+        f"Cannot read words and vectors from a {type(source).__name__}{hint}. Give Embeddings, a "
+        "gensim KeyedVectors, a mapping of words to vectors, or a pair (words, vectors)."
+    )

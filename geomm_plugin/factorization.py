@@ -1,0 +1,52 @@
+"""Factorizations of d x d matrices, in float64, with few BLAS threads.
+
+At these sizes threads mostly wait for each other: the same 40 ms job can take seconds of CPU.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin.embeddings import Matrix, Vector
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def few_threads(count: int = 1) -> AbstractContextManager[Any]:
+    """Limit BLAS to a few threads inside a `with` block."""
+    limited: AbstractContextManager[Any] = _controller().limit(limits=count, user_api="blas")
+    return limited
+
+
+def eigh(symmetric: Matrix) -> tuple[Vector, Matrix]:
+    """Return eigenvalues (not below zero: for matrices that are positive semi-definite) and vectors."""
+    with few_threads():
+        values, vectors = np.linalg.eigh(symmetric.astype(np.float64, copy=False))
+    return np.maximum(values, 0), vectors
+
+
+def svd(matrix: Matrix) -> tuple[Matrix, Vector, Matrix]:
+    """Return P, s, V with matrix = P diag(s) V'; the signs are fixed, so that two runs agree."""
+    with few_threads():
+        p, s, v_transposed = np.linalg.svd(
+            matrix.astype(np.float64, copy=False), full_matrices=False
+        )
+    largest = np.abs(p).argmax(axis=0)
+    signs = np.where(p[largest, np.arange(len(s))] < 0, -1.0, 1.0)
+    return p * signs, s, v_transposed.T * signs
+
+
+def polar(matrix: Matrix) -> Matrix:
+    """Return the (semi-)orthogonal matrix nearest to a matrix: P V' of its SVD."""
+    p, _, v = svd(matrix)
+    rotation: Matrix = p @ v.T
+    return rotation

@@ -1,0 +1,88 @@
+"""[read/export] File formats, found by the suffix of a path."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import ClassVar
+
+from geomm_plugin import registry
+from geomm_plugin.atomic import written_beside
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FileError, FormatError, ParameterError
+
+
+class Format(ABC):
+    """A way to keep words and vectors in a file.
+
+    `name` and `suffixes` are how it is found; of two suffixes that fit, the longer one wins.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read the first max_words words of a file, or all."""
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write a file; `path` is a temporary one, renamed when all went well."""
+        raise FormatError(f"The format {self.name!r} can be read, but not written.")
+
+
+def read_embeddings(
+    path: str | Path, *, max_words: int | None = None, format: str | None = None
+) -> Embeddings:
+    """Read words and vectors from a file.
+
+    Parameters
+    ----------
+    max_words
+        Stop after so many words; files list the most frequent ones first.
+    format
+        The name of a registered format; by default the suffix of the path says it.
+    """
+    path = Path(path)
+    if max_words is not None and max_words < 1:
+        raise ParameterError(f"max_words must be at least 1; it is {max_words}.")
+    chosen = find_format(path, format)
+    if not path.exists():
+        raise FileError(f"There is no file {path}. Check the path of the embeddings.")
+    try:
+        return chosen.read(path, max_words=max_words)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def write_embeddings(
+    embeddings: Embeddings, path: str | Path, *, format: str | None = None
+) -> None:
+    """Write words and vectors to a file, whose suffix says the format.
+
+    The file appears whole or not at all, and an old file of that name stays until then.
+    """
+    path = Path(path)
+    chosen = find_format(path, format)
+    with written_beside(path) as part:
+        chosen.write(part, embeddings)
+
+
+def find_format(path: Path, name: str | None = None) -> Format:
+    """Return the format of a name, or the one whose suffix the path ends in."""
+    if name is not None:
+        return registry.formats[name]()
+    fitting = {
+        suffix: format_class
+        for format_class in registry.formats.values()
+        for suffix in format_class.suffixes
+        if path.name.lower().endswith(suffix)
+    }
+    if not fitting:
+        known = sorted(s for f in registry.formats.values() for s in f.suffixes)
+        raise FormatError(
+            f"The suffix of {path} is none of the formats known here ({', '.join(known)}). "
+            "Rename the file, or name its format: one of " + ", ".join(registry.formats) + "."
+        )
+    return fitting[max(fitting, key=len)]()

@@ -1,0 +1,80 @@
+"""GeoMM without the rotations (ablation 2 of the paper): U_s = U_t = I, W = B.
+
+    min over B positive semi-definite of   sum over dictionaries of ||X B Z' - Y||^2  +  lambda ||B||^2
+
+One metric for all languages, A_L = B^(1/2). The spaces are not aligned, so results are poor: that is
+what the ablation shows. Solved in B = L L' by L-BFGS, which has no other minima for a full L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Matrix, Vector
+from geomm_plugin.errors import LanguagesError
+from geomm_plugin.factorization import eigh, few_threads
+from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.mappers.geomm import cost_of
+from geomm_plugin.moments import Moments
+from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.parameters import AtLeast
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MetricOnly(LinearMapper):
+    """Learn only a metric, by classification (ablation 2): shows what the rotations are worth."""
+
+    name: ClassVar[str] = "metric_only"
+
+    regularization: Annotated[float, AtLeast(0)] = 100.0  # lambda
+    max_iterations: Annotated[int, AtLeast(1)] = 500
+
+    def learn(
+        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+    ) -> dict[str, Matrix]:
+        """Return the root of B for every language."""
+        from scipy.optimize import minimize
+
+        dimensions = {language: view.shape[1] for language, view in vectors.items()}
+        if len(set(dimensions.values())) > 1:
+            raise LanguagesError(
+                f"metric_only needs languages of one dimension; these differ: {dimensions}. "
+                "Use geomm, procrustes, unconstrained or regression."
+            )
+        d = next(iter(dimensions.values()))
+        moments = [Moments.of(vectors[s], vectors[t], found) for (s, t), found in pairs.items()]
+        # In units of `scale` the factor L is of order one, whatever the size of the dictionary.
+        scale = np.sqrt(sum(np.trace(m.source) * np.trace(m.target) for m in moments)) / d + 1e-300
+
+        def loss(flat: Vector) -> tuple[float, Vector]:
+            factor = flat.reshape(d, d)
+            metric = factor @ factor.T / scale
+            cost = self.regularization * float(np.vdot(metric, metric))
+            slope = 2 * self.regularization * metric
+            for m in moments:
+                cost += cost_of(m, metric, 0.0)
+                slope = slope + 2 * (m.source @ metric @ m.target - m.cross)
+            return cost, ((slope + slope.T) @ factor / scale).ravel()
+
+        with few_threads():
+            found = minimize(
+                loss,
+                np.eye(d).ravel(),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": self.max_iterations, "ftol": 1e-10, "gtol": 1e-12},
+            )
+        factor = found.x.reshape(d, d)
+        self.report_["solver"] = {
+            "cost": float(found.fun),
+            "iterations": int(found.nit),
+            "stopped": str(found.message),
+        }
+        values, basis = eigh(factor @ factor.T / scale)
+        root = basis * np.sqrt(values)
+        return dict.fromkeys(vectors, root)

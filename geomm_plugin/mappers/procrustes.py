@@ -1,0 +1,32 @@
+"""Orthogonal Procrustes: the rotation that brings each source word nearest to its translation.
+
+    min over R'R = I of ||X R - Z||^2 :     X'Z = P S V'  (SVD),     R = P V'
+
+X and Z hold one row per pair. Schönemann (1966); for word embeddings Xing et al. (2015),
+Artetxe et al. (2016), Smith et al. (2017). Languages of different dimension get the semi-orthogonal R.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.factorization import polar
+from geomm_plugin.mapper import Edge, HubMapper
+from geomm_plugin.moments import cross
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Procrustes(HubMapper):
+    """Rotate the source onto the target: fast, exact, keeps all distances within a language."""
+
+    name: ClassVar[str] = "procrustes"
+
+    def learn_pair(self, x: Matrix, z: Matrix) -> Matrix:
+        """Return R from paired rows."""
+        return polar(x.T.astype("float64") @ z.astype("float64"))
+
+    def learn_edge(self, edge: Edge) -> Matrix:
+        """Return R from X'Z alone."""
+        return polar(cross(edge.x, edge.z, edge.pairs))

@@ -1,0 +1,171 @@
+"""[normalize] Steps that make the vectors of two languages comparable, in any order.
+
+With x a row and X all rows of one language:
+
+- `unit`:      x / ||x||                       (a zero vector stays zero)
+- `center`:    x - mean of the rows of X       (learnt in fit)
+- `unitdim`:   each column / its norm over X   (learnt in fit)
+- `centeremb`: x - mean of x's own numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
+
+STEPS = ("unit", "center", "unitdim", "centeremb")
+LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a language
+
+
+def unit(vectors: Matrix) -> Matrix:
+    """Scale each row to length 1; a zero row stays zero."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    # Divided by the largest number first: squares of huge or tiny ones leave float32's range.
+    scaled = vectors / np.where(largest > 0, largest, 1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    result: Matrix = scaled / np.where(lengths > 0, lengths, 1)
+    return result
+
+
+def center(vectors: Matrix, mean: Vector) -> Matrix:
+    """Subtract the mean of a language's rows."""
+    result: Matrix = vectors - mean.astype(vectors.dtype)
+    return result
+
+
+def unitdim(vectors: Matrix, norms: Vector) -> Matrix:
+    """Divide each column by its norm over a language's rows; a zero column stays zero."""
+    result: Matrix = vectors / np.where(norms > 0, norms, 1).astype(vectors.dtype)
+    return result
+
+
+def centeremb(vectors: Matrix) -> Matrix:
+    """Subtract from each row the mean of its own numbers."""
+    result: Matrix = vectors - vectors.mean(axis=1, keepdims=True)
+    return result
+
+
+class Normalizer:
+    """Ordered steps, and what they learnt from each language.
+
+    Parameters
+    ----------
+    steps
+        Names among `unit`, `center`, `unitdim`, `centeremb`, applied from left to right.
+    """
+
+    def __init__(self, steps: Sequence[str] = ("unit", "center")):
+        for step in steps:
+            if step not in STEPS:
+                raise ParameterError(
+                    f"There is no normalization {step!r}.{did_you_mean(step, STEPS)} "
+                    f"Steps: {', '.join(STEPS)}."
+                )
+        self.steps = tuple(steps)
+        self.learnt: dict[str, dict[int, Vector]] = {}  # language -> position of a step -> array
+
+    def fit(self, vectors: Mapping[str, Any]) -> Normalizer:
+        """Learn the means and norms of each language: one pass over its rows for each such step."""
+        for language, rows in vectors.items():
+            learnt: dict[int, Vector] = {}
+            for position, step in enumerate(self.steps):
+                if step in LEARNT:
+                    learnt[position] = self._learn(step, rows, learnt, position)
+            self.learnt[language] = learnt
+        return self
+
+    def transform(self, language: str, vectors: Matrix) -> Matrix:
+        """Apply the steps to rows of a language, with what was learnt from it in fit."""
+        if language not in self.learnt:
+            raise UnknownNameError(
+                f"The language {language!r} was not fitted; there are {', '.join(self.learnt)}."
+            )
+        return self._apply(vectors, self.learnt[language], len(self.steps))
+
+    def view(self, language: str, vectors: Matrix) -> NormalizedVectors:
+        """Return the language's vectors, normalized when rows are asked for."""
+        return NormalizedVectors(self, language, vectors)
+
+    def state(self) -> dict[str, Vector]:
+        """Return what was learnt, as named arrays."""
+        return {
+            f"{language}/{position}": array
+            for language, arrays in self.learnt.items()
+            for position, array in arrays.items()
+        }
+
+    def restore(self, languages: Sequence[str], state: Mapping[str, Vector]) -> None:
+        """Take back what state() gave."""
+        self.learnt = {language: {} for language in languages}
+        for name, array in state.items():
+            language, position = name.rsplit("/", 1)
+            self.learnt[language][int(position)] = array
+
+    def _learn(self, step: str, rows: Matrix, learnt: dict[int, Vector], position: int) -> Vector:
+        total = np.zeros(rows.shape[1])
+        for start in range(0, len(rows), BLOCK_ROWS):
+            block = self._apply(rows[start : start + BLOCK_ROWS], learnt, position)
+            block = block.astype(np.float64)
+            total += block.sum(axis=0) if step == "center" else (block**2).sum(axis=0)
+        result: Vector = total / max(len(rows), 1) if step == "center" else np.sqrt(total)
+        return result
+
+    def _apply(self, vectors: Matrix, learnt: dict[int, Vector], count: int) -> Matrix:
+        rows = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
+        for position, step in enumerate(self.steps[:count]):
+            if step == "unit":
+                rows = unit(rows)
+            elif step == "center":
+                rows = center(rows, learnt[position])
+            elif step == "unitdim":
+                rows = unitdim(rows, learnt[position])
+            else:
+                rows = centeremb(rows)
+        return rows
+
+
+class NormalizedVectors:
+    """The vectors of a language, normalized row by row when they are asked for.
+
+    `view[rows]` is an ordinary array; the vocabulary itself is never copied. `np.asarray(view)`
+    normalizes everything.
+    """
+
+    def __init__(self, normalizer: Normalizer, language: str, vectors: Matrix):
+        self.normalizer = normalizer
+        self.language = language
+        self.raw = vectors
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Words and dimensions."""
+        return (len(self.raw), int(self.raw.shape[1]))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the normalized numbers."""
+        return np.result_type(self.raw.dtype, np.float32)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __getitem__(self, rows: int | slice | RowIndices | Sequence[int]) -> Matrix:
+        if isinstance(rows, (int, np.integer)):
+            row: Matrix = self[np.array([rows])][0]
+            return row
+        return self.normalizer.transform(self.language, self.raw[rows])
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
+        """Go through the normalized vectors in order, some rows at a time."""
+        for start in range(0, len(self), size):
+            yield self[start : start + size]
+
+    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Matrix:
+        everything = self[:]
+        return everything if dtype is None else everything.astype(dtype)

@@ -1,0 +1,196 @@
+"""Parameters of mappers and retrievals: read from their types, checked, and parsed from text.
+
+The annotations of the constructor say everything: `float | Literal["auto"]`, `int | None`,
+`Annotated[float, AtLeast(0)]`, `tuple[str, ...]`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal
+
+from geomm_plugin.errors import ParameterError, did_you_mean
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A bound for Annotated[float, AtLeast(0)]."""
+
+    bound: float
+
+    def __str__(self) -> str:
+        return f" of at least {self.bound:g}"
+
+
+@dataclass(frozen=True)
+class Within:
+    """Bounds for Annotated[float, Within(0, 1)]."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f" from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a constructor."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.default!r}"
+
+
+def parameters_of(owner: type) -> dict[str, Parameter]:
+    """List the constructor's parameters, in its order."""
+    signature = inspect.signature(owner.__init__)  # type: ignore[misc]
+    hints = _hints(owner.__init__) | _hints(owner)  # type: ignore[misc]
+    return {
+        name: Parameter(
+            name,
+            hints.get(name, Any),
+            None if parameter.default is parameter.empty else parameter.default,
+        )
+        for name, parameter in list(signature.parameters.items())[1:]
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    }
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    """Evaluate the annotations of a class (field by field of its bases) or of a function."""
+    try:
+        return typing.get_type_hints(owner, include_extras=True)
+    except NameError:  # a name that exists only for type checkers, or in another module
+        return {}
+
+
+def check_parameters(owner: object) -> None:
+    """Refuse a value that the parameter's type does not allow."""
+    for name, parameter in parameters_of(type(owner)).items():
+        value = getattr(owner, name)
+        if not _fits(value, parameter.annotation):
+            label = getattr(owner, "name", type(owner).__name__)
+            raise ParameterError(
+                f"{label}: {name}={value!r} is not possible; "
+                f"{name} takes {_describe(parameter.annotation)}."
+            )
+
+
+def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
+    """Turn name=value texts of the command line into the values the parameters take."""
+    known = parameters_of(owner)
+    label = getattr(owner, "name", owner.__name__)
+    values = {}
+    for name, text in settings.items():
+        if name not in known:
+            raise ParameterError(
+                f"{label!r} has no parameter {name!r}.{did_you_mean(name, known)} "
+                f"It has: {', '.join(known)}."
+            )
+        annotation = known[name].annotation
+        found, value = _parse(text, annotation)
+        if not found:
+            raise ParameterError(
+                f"{label}: {name}={text} is not possible; {name} takes {_describe(annotation)}."
+            )
+        values[name] = value
+    return values
+
+
+def _options(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the type itself."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return typing.get_args(annotation)
+    return (annotation,)
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    return any(_fits_one(value, option) for option in _options(annotation))
+
+
+def _fits_one(value: Any, option: Any) -> bool:
+    origin, arguments = typing.get_origin(option), typing.get_args(option)
+    if origin is Annotated:
+        return _fits(value, arguments[0]) and all(_within(value, a) for a in arguments[1:])
+    if origin is Literal:
+        return any(value is choice or value == choice for choice in arguments)
+    if origin is tuple:
+        return isinstance(value, (tuple, list)) and all(_fits(v, arguments[0]) for v in value)
+    if option is None or option is type(None):
+        return value is None
+    if option is bool:
+        return isinstance(value, bool)
+    if option is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if option is float:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if option in (Any, object) or not isinstance(option, type):
+        return True
+    return isinstance(value, option)
+
+
+def _within(value: Any, bound: Any) -> bool:
+    if isinstance(bound, AtLeast):
+        return bool(value >= bound.bound)
+    return not isinstance(bound, Within) or bool(bound.low <= value <= bound.high)
+
+
+def _parse(text: str, annotation: Any) -> tuple[bool, Any]:
+    """Try the options in order; the first whose value fits wins."""
+    for option in _options(annotation):
+        kind = typing.get_args(option)[0] if typing.get_origin(option) is Annotated else option
+        for candidate in _readings(text, kind):
+            if _fits_one(candidate, option):
+                return True, candidate
+    return False, None
+
+
+def _readings(text: str, kind: Any) -> list[Any]:
+    """Return the values that a text may stand for, given the kind that is wanted."""
+    if typing.get_origin(kind) is tuple:
+        element = typing.get_args(kind)[0]
+        parts = [_parse(part.strip(), element) for part in text.split(",") if part.strip()]
+        return [tuple(value for _, value in parts)] if all(found for found, _ in parts) else []
+    if kind is type(None) or kind is None:
+        return [None] if text.lower() == "none" else []
+    if kind is bool:
+        return [{"true": True, "yes": True, "false": False, "no": False}.get(text.lower())]
+    readings: list[Any] = []
+    for reader in (int, float):
+        try:
+            readings.append(reader(text))
+        except ValueError:
+            continue
+    if kind is float:
+        readings = readings[-1:]
+    return [*readings, text]
+
+
+def _describe(annotation: Any) -> str:
+    """Say in words what a parameter takes."""
+    words = [_describe_one(option) for option in _options(annotation)]
+    return " or ".join(words)
+
+
+def _describe_one(option: Any) -> str:
+    origin, arguments = typing.get_origin(option), typing.get_args(option)
+    if origin is Annotated:
+        return _describe(arguments[0]) + "".join(str(bound) for bound in arguments[1:])
+    if origin is Literal:
+        return " or ".join(repr(choice) for choice in arguments)
+    if origin is tuple:
+        return f"several of: {_describe(arguments[0])}"
+    names = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+    if option is None or option is type(None):
+        return "None"
+    return names.get(option, getattr(option, "__name__", str(option)))

@@ -1,0 +1,55 @@
+"""Progress of long work, on standard error: silent unless the command line turns it on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_display: ContextVar[Progress | None] = ContextVar("display", default=None)
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[None]:
+    """Show the tasks below on standard error, if it is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as display:
+        token = _display.set(display)
+        try:
+            yield
+        finally:
+            _display.reset(token)
+
+
+@contextmanager
+def task(label: str, total: float | None = None) -> Iterator[Callable[..., None]]:
+    """Give a function advance(amount, note="") that moves one bar; it does nothing if not shown."""
+    display = _display.get()
+    if display is None:
+        yield _ignore
+        return
+    bar = display.add_task(label, total=total, note="")
+
+    def advance(amount: float = 1, note: str = "") -> None:
+        display.update(bar, advance=amount, note=note)
+
+    try:
+        yield advance
+    finally:
+        display.remove_task(bar)
+
+
+def _ignore(amount: float = 1, note: str = "") -> None:
+    """Stand in for a bar that nobody sees."""

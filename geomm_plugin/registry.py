@@ -1,0 +1,256 @@
+"""Everything that is registered, by name: `registry.mappers`, `.formats`, `.retrievals`, `.metrics`.
+
+Built-in and third-party plugins come through the same hooks. Nothing is loaded before the first
+look-up: a plugin that is itself being imported can therefore never be registered half.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import pluggy
+
+from geomm_plugin import hookspecs
+from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
+
+if TYPE_CHECKING:
+    from geomm_plugin.formats import Format
+    from geomm_plugin.mapper import Mapper
+    from geomm_plugin.metrics import Metric
+    from geomm_plugin.retrieval import Retrieval
+
+__all__ = ["formats", "get_mapper", "mappers", "metrics", "plugins", "retrievals"]
+
+BUILT_IN = (
+    "geomm_plugin.mappers",
+    "geomm_plugin.retrieval",
+    "geomm_plugin.metrics",
+    "geomm_adapters",
+)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The distribution that a plugin was installed with."""
+
+    package: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.package} {self.version}".strip()
+
+
+class Plugins:
+    """A pluggy manager that loads built-ins and entry points on first use."""
+
+    def __init__(self, built_in: tuple[str, ...] = BUILT_IN, group: str = hookspecs.PROJECT):
+        self.built_in = built_in
+        self.group = group
+        self.generation = 0  # counts registrations, so that catalogs know when to look again
+        self._manager: pluggy.PluginManager | None = None
+        self._origins: dict[str, Origin] = {}
+
+    @property
+    def manager(self) -> pluggy.PluginManager:
+        """The manager, with everything loaded."""
+        if self._manager is None:
+            manager = pluggy.PluginManager(hookspecs.PROJECT)
+            manager.add_hookspecs(hookspecs)
+            self._manager = manager  # set first: a plugin may look up a name while it loads
+            try:
+                for module in self.built_in:
+                    self._add(import_module(module), module, _own_origin())
+                for entry_point in sorted(
+                    metadata.entry_points(group=self.group), key=lambda found: found.name
+                ):
+                    self._load(entry_point)
+                self._check()
+            except BaseException:
+                self._manager = None
+                raise
+        return self._manager
+
+    def register(self, plugin: object, name: str | None = None) -> None:
+        """Add a plugin (a module or any object with hook implementations) by hand."""
+        manager = self.manager
+        self._add(
+            plugin, name or manager.get_canonical_name(plugin), Origin("registered by hand", "")
+        )
+        try:
+            self._check()
+        except PluginError:
+            self.unregister(plugin)
+            raise
+
+    def unregister(self, plugin: object) -> None:
+        """Take back what register() added."""
+        self.manager.unregister(plugin)
+        self.generation += 1
+
+    def origin(self, plugin_name: str) -> Origin:
+        """Say which package a plugin came with."""
+        return self._origins.get(plugin_name, Origin("unknown", ""))
+
+    def _load(self, entry_point: metadata.EntryPoint) -> None:
+        """Register one entry point; a broken one is skipped, and named, but harms nobody else."""
+        package = entry_point.dist.name if entry_point.dist else entry_point.value
+        version = entry_point.dist.version if entry_point.dist else ""
+        assert self._manager is not None
+        if self._manager.has_plugin(entry_point.name):
+            return
+        try:
+            self._add(entry_point.load(), entry_point.name, Origin(package, version))
+        except Exception as error:
+            warn_of_plugin(entry_point.name, package, error)
+
+    def _add(self, plugin: object, name: str, origin: Origin) -> None:
+        assert self._manager is not None
+        self._manager.register(plugin, name=name)
+        self._origins[name] = origin
+        self.generation += 1
+
+    def _check(self) -> None:
+        """A hook implementation that no hook is named after would silently do nothing."""
+        assert self._manager is not None
+        known = [name for name in vars(hookspecs) if name.startswith(("register_", "to_"))]
+        for name, plugin in self._manager.list_name_plugin():
+            for attribute in dir(plugin) if plugin is not None else ():
+                options = self._manager.parse_hookimpl_opts(plugin, attribute)
+                hook = options and (options.get("specname") or attribute)
+                if hook and hook not in known:
+                    raise PluginError(
+                        f"The plugin {name!r} ({self.origin(name)}) implements {hook!r}, which is "
+                        f"no hook.{did_you_mean(hook, known)} Hooks: {', '.join(known)}."
+                    )
+        self._manager.check_pending()
+
+
+def _own_origin() -> Origin:
+    try:
+        return Origin("geomm-plugin", metadata.version("geomm-plugin"))
+    except metadata.PackageNotFoundError:  # a checkout on the path, not installed
+        return Origin("geomm-plugin", "(not installed)")
+
+
+def warn_of_plugin(name: str, package: str, error: Exception) -> None:
+    """Say that a plugin was left out, whose it is, and what to do."""
+    warnings.warn(
+        f"Skipped the plugin {name!r} ({package}): {error}. Update or uninstall its package.",
+        stacklevel=2,
+    )
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """One registered thing and where it comes from."""
+
+    item: T
+    origin: Origin
+
+
+class Catalog(Mapping[str, T]):
+    """The things that one hook contributes, by name, in the order of registration."""
+
+    def __init__(self, kind: str, hook: str, plugins: Plugins):
+        self.kind = kind
+        self.hook = hook
+        self.plugins = plugins
+        self._generation = -1
+        self._entries: dict[str, Entry[T]] = {}
+
+    def __getitem__(self, name: str) -> T:
+        return self._entry(name).item
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._collect())
+
+    def __len__(self) -> int:
+        return len(self._collect())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._collect()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return what is registered under the name, or the default."""
+        return self[name] if name in self else default
+
+    def origin(self, name: str) -> Origin:
+        """Say which package and version something comes from."""
+        return self._entry(name).origin
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}s: {', '.join(self)}>"
+
+    def _entry(self, name: str) -> Entry[T]:
+        entries = self._collect()
+        if name not in entries:
+            raise UnknownNameError(
+                f"There is no {self.kind} {name!r}.{did_you_mean(str(name), entries)} "
+                f"Registered: {', '.join(entries)}."
+            )
+        return entries[name]
+
+    def _collect(self) -> dict[str, Entry[T]]:
+        manager = self.plugins.manager
+        if self._generation != self.plugins.generation:
+            entries: dict[str, Entry[T]] = {}
+            # Implementations are kept in the order of registration (pluggy calls them last first).
+            for implementation in getattr(manager.hook, self.hook).get_hookimpls():
+                origin = self.plugins.origin(implementation.plugin_name)
+                try:
+                    items = list(implementation.function())
+                except Exception as error:
+                    warn_of_plugin(implementation.plugin_name, origin.package, error)
+                    continue
+                for item in items:
+                    self._add(entries, Entry(item, origin))
+            self._entries = entries
+            self._generation = self.plugins.generation
+        return self._entries
+
+    def _add(self, entries: dict[str, Entry[T]], entry: Entry[T]) -> None:
+        name = getattr(entry.item, "name", None)
+        if not isinstance(name, str) or not name:
+            raise PluginError(
+                f"{entry.origin} registers the {self.kind} {entry.item!r}, which has no name; "
+                "give it a text attribute `name`."
+            )
+        if name in entries:
+            first = entries[name]
+            raise PluginError(
+                f"Two {self.kind}s are called {name!r}: {_label(first.item)} ({first.origin}) and "
+                f"{_label(entry.item)} ({entry.origin}). Rename one, or uninstall its package."
+            )
+        entries[name] = entry
+
+
+def _label(item: object) -> str:
+    kind = item if isinstance(item, type) else type(item)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+plugins = Plugins()
+mappers: Catalog[type[Mapper]] = Catalog("mapper", "register_mappers", plugins)
+formats: Catalog[type[Format]] = Catalog("format", "register_formats", plugins)
+retrievals: Catalog[type[Retrieval]] = Catalog("retrieval", "register_retrievals", plugins)
+metrics: Catalog[Metric] = Catalog("metric", "register_metrics", plugins)
+
+
+def get_mapper(name: str, **params: Any) -> Mapper:
+    """Make the mapper registered under a name, e.g. get_mapper("geomm", regularization=100)."""
+    from geomm_plugin.parameters import parameters_of
+
+    mapper_class = mappers[name]
+    known = parameters_of(mapper_class)
+    for param in params:
+        if param not in known:
+            raise ParameterError(
+                f"The mapper {name!r} has no parameter {param!r}.{did_you_mean(param, known)} "
+                f"It has: {', '.join(known)}."
+            )
+    return mapper_class(**params)

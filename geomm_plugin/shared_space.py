@@ -1,0 +1,154 @@
+"""[map] The shared space: mapped embeddings by language, and translation between any two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import overload
+
+import numpy as np
+
+from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix, RowIndices, as_embeddings
+from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
+from geomm_plugin.normalize import unit
+from geomm_plugin.retrieval import Index, Retrieval, as_retrieval
+
+
+class MappedEmbeddings(Embeddings):
+    """Embeddings whose vectors are mapped when they are asked for.
+
+    Export goes block by block and never holds the mapped copy; `.vectors` makes it once and keeps it.
+    """
+
+    def __init__(self, raw: Embeddings, transform: Callable[[Matrix], Matrix]):
+        self.words = raw.words
+        self._raw = raw
+        self._transform = transform
+        self._first = transform(raw.rows(slice(0, 1)))  # tells dimension and type
+        self._mapped: Matrix | None = None
+
+    @property
+    def vectors(self) -> Matrix:
+        """All mapped vectors."""
+        if self._mapped is None:
+            mapped = np.empty((len(self), self.dimension), self._first.dtype)
+            for start in range(0, len(self), BLOCK_ROWS):
+                mapped[start : start + BLOCK_ROWS] = self.rows(slice(start, start + BLOCK_ROWS))
+            self._mapped = mapped
+        return self._mapped
+
+    @property
+    def dimension(self) -> int:
+        """How many dimensions the shared space has."""
+        return int(self._first.shape[1])
+
+    def rows(self, rows: RowIndices | slice) -> Matrix:
+        """Map some rows."""
+        if self._mapped is not None:
+            return self._mapped[rows]
+        return self._transform(self._raw.rows(rows))
+
+
+class SharedSpace(Mapping[str, Embeddings]):
+    """Mapped embeddings by language: what mapper.map() returns, or aligned files read from disk."""
+
+    def __init__(self, embeddings: Mapping[str, object]):
+        self._embeddings = {name: as_embeddings(value) for name, value in embeddings.items()}
+        dimensions = {name: value.dimension for name, value in self._embeddings.items()}
+        if len(set(dimensions.values())) > 1:
+            raise LanguagesError(
+                f"A shared space has one dimension; these differ: {dimensions}. "
+                "Map the embeddings with a mapper first."
+            )
+        self._unit: dict[str, Matrix] = {}
+        self._indexes: dict[tuple[str, str, Retrieval], Index] = {}
+
+    def __getitem__(self, language: str) -> Embeddings:
+        if language not in self._embeddings:
+            raise UnknownNameError(
+                f"There is no language {language!r} in this space."
+                f"{did_you_mean(language, self._embeddings)} It has: {', '.join(self)}."
+            )
+        return self._embeddings[language]
+
+    def __contains__(self, language: object) -> bool:
+        return language in self._embeddings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._embeddings)
+
+    def __len__(self) -> int:
+        return len(self._embeddings)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {len(value)}" for name, value in self._embeddings.items())
+        return f"<SharedSpace: {sizes}>"
+
+    def unit_vectors(self, language: str) -> Matrix:
+        """Return a language's vectors at length 1 (float32), as retrieval compares them; kept."""
+        if language not in self._unit:
+            embeddings = self[language]
+            vectors = np.empty((len(embeddings), embeddings.dimension), np.float32)
+            start = 0
+            for block in embeddings.blocks():
+                vectors[start : start + len(block)] = unit(block)
+                start += len(block)
+            self._unit[language] = vectors
+        return self._unit[language]
+
+    def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
+        """Return what finds target words for source words; kept, since CSLS learns from both."""
+        key = (source, target, as_retrieval(retrieval))
+        if key not in self._indexes:
+            self._indexes[key] = key[2].index(self.unit_vectors(source), self.unit_vectors(target))
+        return self._indexes[key]
+
+    @overload
+    def translate(
+        self, words: str, source: str, target: str, k: int = ..., retrieval: str | Retrieval = ...
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def translate(
+        self,
+        words: Iterable[str],
+        source: str,
+        target: str,
+        k: int = ...,
+        retrieval: str | Retrieval = ...,
+    ) -> list[list[tuple[str, float]]]: ...
+    def translate(
+        self,
+        words: str | Iterable[str],
+        source: str,
+        target: str,
+        k: int = 10,
+        retrieval: str | Retrieval = "csls",
+    ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
+        """Translate a word, or a list of words in one go.
+
+        Returns the k best target words with their scores, best first: one list for a word, a list
+        of lists for several.
+
+        Parameters
+        ----------
+        retrieval
+            A registered name ("csls", "cosine", "inverted_softmax") or an object such as CSLS(k=5).
+        """
+        if isinstance(words, str):
+            return self.translate([words], source, target, k, retrieval)[0]
+        queries = self._queries(list(words), source)
+        found = self.index(source, target, retrieval).search(queries, min(k, len(self[target])))
+        vocabulary = self[target].words
+        return [
+            [(vocabulary[row], float(score)) for row, score in zip(rows, scores, strict=True)]
+            for rows, scores in zip(found.indices, found.scores, strict=True)
+        ]
+
+    def _queries(self, words: list[str], language: str) -> Matrix:
+        row_of = self[language].row_of
+        unknown = [word for word in words if word not in row_of]
+        if unknown:
+            raise UnknownNameError(
+                f"The word {unknown[0]!r} is not among the {len(row_of)} words of {language}. "
+                "Check its spelling and letter case, and the order of the languages."
+            )
+        return self.unit_vectors(language)[[row_of[word] for word in words]]

@@ -1,0 +1,131 @@
+"""[export] Fitted mappers on disk: a folder with mapper.json and its arrays, never pickle.
+
+The arrays are named after their checksum and written first; mapper.json, which names the checksum,
+then replaces its predecessor in one step. So a folder holds the old mapper or the new one, whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin import registry
+from geomm_plugin.atomic import make_folder, written_beside
+from geomm_plugin.errors import FileError, FormatError, UnknownNameError
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.registry import get_mapper
+
+FORMAT = 1  # raised when a newer layout could not be read by older versions
+JSON_NAME = "mapper.json"
+ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
+
+
+def save_mapper(mapper: Mapper, path: str | Path) -> None:
+    """Save a fitted mapper to a folder, which appears whole or not at all."""
+    from safetensors.numpy import save
+
+    path = Path(path)
+    arrays = save({name: np.ascontiguousarray(array) for name, array in mapper.state().items()})
+    checksum = hashlib.sha256(arrays).hexdigest()
+    known = registry.mappers.get(mapper.name) is type(mapper)
+    description = {
+        "format": FORMAT,
+        "mapper": mapper.name,
+        "package": str(registry.mappers.origin(mapper.name)) if known else "not registered",
+        "params": mapper.get_params(),
+        "report": getattr(mapper, "report_", {}),
+        "sha256": checksum,
+    }
+    text = json.dumps(description, indent=2, ensure_ascii=False, default=_plain)
+    if path.is_file():
+        raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
+    make_folder(path)
+    arrays_path = _arrays_path(path, checksum)
+    with written_beside(arrays_path) as part:
+        part.write_bytes(arrays)
+    with written_beside(path / JSON_NAME) as part:
+        part.write_text(text + "\n", encoding="utf-8")
+    for old in path.glob(ARRAYS_NAME.format("*")):
+        if old != arrays_path:
+            old.unlink(missing_ok=True)
+
+
+def load_mapper(path: str | Path) -> Mapper:
+    """Load a mapper that save_mapper wrote; its class is found in the registry."""
+    from safetensors.numpy import load
+
+    path = Path(path)
+    description = _description(path)
+    name, checksum = description["mapper"], description["sha256"]
+    if name not in registry.mappers:
+        raise UnknownNameError(
+            f"{path} was saved by the mapper {name!r} of {description.get('package', 'unknown')}, "
+            f"which is not installed. Install that package. Registered: {', '.join(registry.mappers)}."
+        )
+    arrays_path = _arrays_path(path, checksum)
+    arrays = _read(arrays_path)
+    if hashlib.sha256(arrays).hexdigest() != checksum:
+        raise FormatError(
+            f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is damaged; "
+            "copy the folder again, or fit and save again."
+        )
+    mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
+    try:
+        mapper.restore(load(arrays))
+    except Exception as error:
+        raise FormatError(f"{arrays_path}: not the arrays of a {name} mapper ({error}).") from error
+    mapper.report_ = description.get("report", {})  # type: ignore[attr-defined]
+    return mapper
+
+
+def _arrays_path(path: Path, checksum: str) -> Path:
+    return path / ARRAYS_NAME.format(checksum[:16])
+
+
+def _description(path: Path) -> dict[str, Any]:
+    try:
+        description = json.loads(_read(path / JSON_NAME))
+    except ValueError as error:
+        raise FormatError(
+            f"{path / JSON_NAME}: not JSON ({error}). The file is damaged."
+        ) from error
+    if not isinstance(description, dict) or not isinstance(description.get("params"), dict):
+        raise FormatError(f"{path / JSON_NAME}: not the description of a mapper.")
+    if description.get("format") != FORMAT:
+        raise FormatError(
+            f"{path / JSON_NAME}: the format is {description.get('format')!r}; this version reads "
+            f"{FORMAT}. Update geomm-plugin, or save the mapper again."
+        )
+    checksum = str(description.get("sha256"))
+    if not isinstance(description.get("mapper"), str) or not re.fullmatch("[0-9a-f]{64}", checksum):
+        raise FormatError(f"{path / JSON_NAME}: it names no mapper, or no checksum of its arrays.")
+    return description
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(
+            f"Cannot read {path}: {error.strerror}. A saved mapper is a folder that holds {JSON_NAME} "
+            "and its arrays."
+        ) from error
+
+
+def _plain(value: object) -> object:
+    """Turn numpy's numbers and tuples into JSON's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise FormatError(f"A mapper's parameters must be plain values to be saved; one is {value!r}.")
+
+
+def _tuples(value: Any) -> Any:
+    """JSON turns tuples into lists: turn them back."""
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
