@@ -1,4 +1,4 @@
-"""[pair up] Dictionaries are pairs of translations; fits need the pairs that both vocabularies hold."""
+"""[pair up] Dictionaries are pairs of translations; a fit needs those that both vocabularies hold."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def pair_languages(
         found = pair_up(dictionary, embeddings[source], embeddings[target])
         if not len(found):
             raise DictionaryError(
-                f"None of the {len(dictionary)} pairs is in both vocabularies ({source}, {target}), "
-                f"e.g. {dictionary[:1]}. Check the language order and the letter case of the "
+                f"None of the {len(dictionary)} pairs is in both vocabularies ({source}, {target})"
+                f", e.g. {dictionary[:1]}. Check the language order and the letter case of the "
                 "dictionary."
             )
         pairs[source, target] = found

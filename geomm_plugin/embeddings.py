@@ -102,8 +102,8 @@ def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
 def as_embeddings(source: object) -> Embeddings:
     """Turn anything that holds words and vectors into Embeddings.
 
-    Embeddings stay as they are; a mapping {word: vector} and a pair (words, vectors) are understood;
-    for everything else (gensim KeyedVectors, ...) the plugins are asked.
+    Embeddings stay as they are; for other objects (gensim KeyedVectors, ...) the plugins are asked;
+    a mapping {word: vector} and a pair (words, vectors) are understood.
     """
     if isinstance(source, Embeddings):
         return source

@@ -1,4 +1,4 @@
-"""What can go wrong, one class per kind: each message gives the rule, the values and the next step."""
+"""What can go wrong, one class per kind; messages give the rule, the values and the next step."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
