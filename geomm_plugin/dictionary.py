@@ -1,4 +1,4 @@
-"""[pair up] Dictionaries are pairs of translations; a fit needs those that both vocabularies hold."""
+"""[pair up] Dictionaries are pairs of translations; a fit uses those in both vocabularies."""
 
 from __future__ import annotations
 

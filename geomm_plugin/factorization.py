@@ -28,7 +28,7 @@ def few_threads(count: int = 1) -> AbstractContextManager[Any]:
 
 
 def eigh(symmetric: Matrix) -> tuple[Vector, Matrix]:
-    """Return eigenvalues (not below zero: for matrices that are positive semi-definite) and vectors."""
+    """Return eigenvalues and vectors of a positive semi-definite matrix; no value is below zero."""
     with few_threads():
         values, vectors = np.linalg.eigh(symmetric.astype(np.float64, copy=False))
     return np.maximum(values, 0), vectors

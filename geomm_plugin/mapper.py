@@ -1,7 +1,7 @@
 """[fit/map] The interface of every mapper, and what linear and pairwise ones share.
 
-Every linear method ends as one matrix A_L per language, into one shared space, after that language's
-own normalization. So transform, W, map, save and load are written once, here:
+Every linear method ends as one matrix A_L per language, into one shared space, after that
+language's own normalization. So transform, W, map, save and load are written once, here:
 
     map_L(x) = normalize_L(x) A_L        W(s, t) = A_s A_t'        x W(s, t) z' = map(x) . map(z)
 """
@@ -27,7 +27,7 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import eigh
+from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.language_graph import check_connected, choose_hub, spanning_tree
 from geomm_plugin.moments import Moments
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
@@ -38,7 +38,7 @@ from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 class Mapper(ABC):
     """Maps the words of several languages into one space; write fit, transform, state and restore.
 
-    The constructor takes parameters by keyword, stores them under their names and does nothing else.
+    The constructor takes parameters by keyword, stores them under their names, and nothing else.
     `transform` maps each row by itself: the answer for a row does not depend on the other rows.
     """
 
@@ -95,8 +95,8 @@ class Mapper(ABC):
 class LinearMapper(Mapper):
     """One matrix per language: write learn(); fit, transform, W, state and restore are given.
 
-    What fit learns: `matrices_` (language -> A), `normalizer_`, and `report_`, a JSON-like dict that
-    tells how it went (pairs used, choices made) and is saved with the mapper.
+    What fit learns: `matrices_` (language -> A), `normalizer_`, and `report_`, a JSON-like dict
+    that tells how it went (pairs used, choices made) and is saved with the mapper.
     """
 
     normalize: tuple[str, ...] = ("unit", "center")  # steps before the map, from left to right
@@ -140,10 +140,12 @@ class LinearMapper(Mapper):
             if not np.isfinite(matrix).all():
                 raise LanguagesError(
                     f"{self.name} found no finite map for {language}; its vectors may be zero or "
-                    "of extreme size, or the dictionary too small. Look at both, or regularize more."
+                    "of extreme size, or the dictionary too small. Look at both; regularize more."
                 )
         self.normalizer_ = normalizer
-        self.matrices_ = {name: np.asarray(matrices[name], np.float64) for name in languages}
+        self.matrices_: dict[str, Matrix] = {
+            name: np.asarray(matrices[name], np.float64) for name in languages
+        }
         return self
 
     def transform(self, language: str, vectors: Matrix) -> Matrix:
@@ -267,7 +269,7 @@ class HubMapper(LinearMapper):
         hub = choose_hub(pairs) if self.hub is None else self.hub
         if hub not in vectors:
             raise LanguagesError(
-                f"The hub {hub!r} is none of the languages ({', '.join(vectors)}). Name one of them."
+                f"The hub {hub!r} is none of the languages ({', '.join(vectors)}). Name one."
             )
         maps: dict[str, Matrix] = {}
         tree = spanning_tree(pairs, hub)
@@ -308,7 +310,8 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
     For one map W = P diag(s) V' this is the paper's latent space: A_s = P diag(sqrt s) and
     A_hub = V diag(sqrt s). For several, the hub's metric is the mean of theirs (each scaled alike),
 
-        B = mean of (W_L' W_L)^(1/2) = E diag(b) E',   A_hub = E diag(sqrt b),  A_L = W_L E diag(1/sqrt b)
+        B = mean of (W_L' W_L)^(1/2) = E diag(b) E'
+        A_hub = E diag(sqrt b),     A_L = W_L E diag(1/sqrt b)
 
     so that W(L, hub) = W_L still holds exactly, and W(L, K) = W_L B^-1 W_K'.
     """
@@ -328,13 +331,12 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
         )
     root: Vector = np.sqrt(b[kept])
     basis = basis[:, kept]
-    return {hub: basis * root} | {name: (matrix @ basis) / root for name, matrix in maps.items()}
+    joined: dict[str, Matrix] = {hub: basis * root}
+    return joined | {name: (matrix @ basis) / root for name, matrix in maps.items()}
 
 
 def _root_of_square(matrix: Matrix) -> Matrix:
     """Return (W'W)^(1/2)."""
-    from geomm_plugin.factorization import svd
-
     _, s, v = svd(matrix)
     root: Matrix = (v * s) @ v.T
     return root

@@ -13,7 +13,7 @@ from geomm_plugin.hookspecs import hookimpl
 
 @dataclass(frozen=True)
 class Metric:
-    """A name and a score of each word, from the rank of its best correct translation (1 is best)."""
+    """A name, and a score of each word from the rank of its best correct translation (from 1)."""
 
     name: str
     score: Callable[[RowIndices], Vector]

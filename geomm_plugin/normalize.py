@@ -166,6 +166,6 @@ class NormalizedVectors:
         for start in range(0, len(self), size):
             yield self[start : start + size]
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Matrix:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Matrix:
         everything = self[:]
         return everything if dtype is None else everything.astype(dtype)

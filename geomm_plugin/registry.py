@@ -1,4 +1,4 @@
-"""Everything that is registered, by name: `registry.mappers`, `.formats`, `.retrievals`, `.metrics`.
+"""Everything that is registered, by name: mappers, formats, retrievals and metrics.
 
 Built-in and third-party plugins come through the same hooks. Nothing is loaded before the first
 look-up: a plugin that is itself being imported can therefore never be registered half.

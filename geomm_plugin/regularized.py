@@ -32,7 +32,7 @@ class RegularizedMapper(HubMapper):
 
     @property
     def latent(self) -> bool:
-        """Whether both languages share the metric, or the source is mapped to the target's space."""
+        """Whether the languages share the metric, or the source moves to the target's space."""
         return True
 
     def learn_edge(self, edge: Edge) -> Matrix:
@@ -44,7 +44,7 @@ class RegularizedMapper(HubMapper):
         return self.solutions(edge)(regularization)
 
     def choose_regularization(self, edge: Edge) -> float:
-        """Return lambda: the number given, or the best on held-out words, which goes to the report."""
+        """Return lambda: the number given, or the best on held-out words (and report it)."""
         if self.regularization != "auto":
             return self.regularization
 

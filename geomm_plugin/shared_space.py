@@ -1,4 +1,4 @@
-"""[map] The shared space: mapped embeddings by language, and translation between any two of them."""
+"""[map] The shared space: mapped embeddings by language, and translation between any two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from geomm_plugin.retrieval import Index, Retrieval, as_retrieval
 class MappedEmbeddings(Embeddings):
     """Embeddings whose vectors are mapped when they are asked for.
 
-    Export goes block by block and never holds the mapped copy; `.vectors` makes it once and keeps it.
+    Export goes block by block without the mapped copy; `.vectors` makes that once and keeps it.
     """
 
     def __init__(self, raw: Embeddings, transform: Callable[[Matrix], Matrix]):
@@ -102,8 +102,8 @@ class SharedSpace(Mapping[str, Embeddings]):
             self._indexes[key] = key[2].index(self.unit_vectors(source), self.unit_vectors(target))
         return self._indexes[key]
 
-    @overload
-    def translate(
+    @overload  # a text is an iterable of texts, but means one word here
+    def translate(  # type: ignore[overload-overlap]
         self, words: str, source: str, target: str, k: int = ..., retrieval: str | Retrieval = ...
     ) -> list[tuple[str, float]]: ...
     @overload

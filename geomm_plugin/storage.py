@@ -65,14 +65,15 @@ def load_mapper(path: str | Path) -> Mapper:
     if name not in registry.mappers:
         raise UnknownNameError(
             f"{path} was saved by the mapper {name!r} of {description.get('package', 'unknown')}, "
-            f"which is not installed. Install that package. Registered: {', '.join(registry.mappers)}."
+            "which is not installed. Install that package. "
+            f"Registered: {', '.join(registry.mappers)}."
         )
     arrays_path = _arrays_path(path, checksum)
     arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
         raise FormatError(
-            f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is damaged; "
-            "copy the folder again, or fit and save again."
+            f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "
+            "damaged; copy the folder again, or fit and save again."
         )
     mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
     try:
@@ -112,8 +113,8 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise FileError(
-            f"Cannot read {path}: {error.strerror}. A saved mapper is a folder that holds {JSON_NAME} "
-            "and its arrays."
+            f"Cannot read {path}: {error.strerror}. A saved mapper is a folder that holds "
+            f"{JSON_NAME} and its arrays."
         ) from error
 
 

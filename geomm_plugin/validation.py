@@ -1,4 +1,4 @@
-"""[fit] Choosing a parameter by translation precision on words held out of the training dictionary."""
+"""[fit] Choosing a parameter by how well held-out words of the dictionary are translated."""
 
 from __future__ import annotations
 

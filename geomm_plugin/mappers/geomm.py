@@ -1,6 +1,7 @@
 """GeoMM: rotate both languages into a latent space and learn a metric there, by classification.
 
-    min over U_s, U_t orthogonal, B positive definite of   ||X_s U_s B U_t' X_t' - Y||^2 + lambda ||B||^2
+    min over U_s, U_t orthogonal, B positive definite of
+    ||X_s U_s B U_t' X_t' - Y||^2 + lambda ||B||^2
 
 Jawanpuria, Balgovind, Kunchukuttan, Mishra: "Learning Multilingual Word Embeddings in Latent Metric
 Space: A Geometric Approach", TACL 2019, problem (1). X_s and X_t hold the unique words of the
@@ -12,7 +13,8 @@ Every W is U_s B U_t' (by its SVD) and ||B|| = ||W||, so this is the convex prob
 
 With A = X_s'X_s = Q diag(a) Q', C = X_t'X_t = R diag(c) R' and M = X_s' Y X_t its solution is
 
-    W = Q [ (Q' M R)_ij / (a_i c_j + lambda) ] R' ,     W = P diag(s) V',     A_s = P sqrt(s), A_t = V sqrt(s)
+    W = Q [ (Q' M R)_ij / (a_i c_j + lambda) ] R'  =  P diag(s) V'  (SVD)
+    A_s = P diag(sqrt s),     A_t = V diag(sqrt s)
 
 For another lambda only the division and the SVD are repeated.
 """
@@ -97,7 +99,7 @@ def cost_of(moments: Moments, W: Matrix, regularization: float) -> float:
 
 
 def riemannian_start(moments: Moments, regularization: float) -> tuple[Matrix, Matrix, Matrix]:
-    """Return the Procrustes rotations (in the right determinant components) and the best diagonal B.
+    """Return the Procrustes rotations (so the determinants are right) and the best diagonal B.
 
     With U_s = P, U_t = V from M = P S V', the cost in a diagonal B = diag(b) is quadratic:
     (P'AP o V'CV + lambda I) b = diag(P'MV), o the elementwise product.
@@ -134,9 +136,9 @@ def riemannian_solution(moments: Moments, regularization: float) -> Minimum:
 def gradients(
     moments: Moments, u_source: Matrix, u_target: Matrix, b: Matrix, regularization: float
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return the Euclidean gradients in U_s, U_t and B; with G = 2 (A W C - M) those of the loss are
+    """Return the Euclidean gradients in U_s, U_t and B.
 
-    G U_t B,   G' U_s B   and   sym(U_s' G U_t),   the last plus 2 lambda B.
+    With G = 2 (A W C - M):   G U_t B,   G' U_s B,   sym(U_s' G U_t) + 2 lambda B.
     """
     W = u_source @ b @ u_target.T
     G = 2 * (moments.source @ W @ moments.target - moments.cross)

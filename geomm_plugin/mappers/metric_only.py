@@ -1,9 +1,10 @@
 """GeoMM without the rotations (ablation 2 of the paper): U_s = U_t = I, W = B.
 
-    min over B positive semi-definite of   sum over dictionaries of ||X B Z' - Y||^2  +  lambda ||B||^2
+    min over B positive semi-definite of
+    sum over dictionaries of ||X B Z' - Y||^2  +  lambda ||B||^2
 
-One metric for all languages, A_L = B^(1/2). The spaces are not aligned, so results are poor: that is
-what the ablation shows. Solved in B = L L' by L-BFGS, which has no other minima for a full L.
+One metric for all languages, A_L = B^(1/2). The spaces are not aligned, so results are poor: that
+is what the ablation shows. Solved in B = L L' by L-BFGS, which has no other minima for a full L.
 """
 
 from __future__ import annotations

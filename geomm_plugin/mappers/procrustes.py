@@ -3,7 +3,8 @@
     min over R'R = I of ||X R - Z||^2 :     X'Z = P S V'  (SVD),     R = P V'
 
 X and Z hold one row per pair. Schönemann (1966); for word embeddings Xing et al. (2015),
-Artetxe et al. (2016), Smith et al. (2017). Languages of different dimension get the semi-orthogonal R.
+Artetxe et al. (2016), Smith et al. (2017). Where dimensions differ, R is
+semi-orthogonal.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     min over R'R = I of   ||X_s R X_t' - Y||^2  =  tr(A R C R') - 2 tr(R'M) + |Omega|
 
-A classification loss cannot be met by a rotation alone (the scores of wrong pairs are not small), so
+A classification loss cannot be met by a rotation alone (wrong pairs score too high), so
 results are poor: that is what the ablation shows. Conjugate gradient from the Procrustes rotation.
 """
 
