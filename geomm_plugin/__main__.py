@@ -2,4 +2,5 @@
 
 from geomm_plugin.cli import main
 
-main(prog_name="geomm")
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ from geomm_plugin.embeddings import Matrix, RowIndices
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import CSLS
 
-POOL_WORDS = 5000  # translations are searched among so many frequent words and the dictionary's
+POOL_WORDS = 3000  # translations are searched among so many frequent words and the dictionary's
 ENOUGH_WORDS = 2500  # one split holds out enough words above this; below, every word has its turn
 FEWEST_WORDS = 10  # below, nothing can be held out
 

@@ -1,0 +1,40 @@
+"""`geomm mappers`: what is registered."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import click
+
+from geomm_plugin import registry
+from geomm_plugin.parameters import parameters_of
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a mapper.")
+def command(as_json: bool) -> None:
+    """List every registered mapper: name, one line, parameters, and where it comes from.
+
+    \b
+    Example:
+        geomm mappers
+    """
+    rows = [
+        {
+            "name": name,
+            "summary": (inspect.getdoc(mapper) or "").partition("\n")[0],
+            "parameters": {n: str(p.default) for n, p in parameters_of(mapper).items()},
+            "package": str(registry.mappers.origin(name)),
+        }
+        for name, mapper in registry.mappers.items()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    width = max(len(name) for name in registry.mappers)
+    for name, row in zip(registry.mappers, rows, strict=True):
+        parameters = "  ".join(map(str, parameters_of(registry.mappers[name]).values()))
+        click.echo(f"{name:<{width}}  {row['summary']}")
+        click.echo(f"{'':<{width}}  {parameters}")
+        click.echo(f"{'':<{width}}  from {row['package']}")

@@ -1,0 +1,121 @@
+"""Options that mean the same in every command, and the texts they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from geomm_plugin import registry
+from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.formats import find_format, read_embeddings
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.parameters import parse_settings
+from geomm_plugin.registry import get_mapper
+
+Command = Callable[..., Any]
+
+embeddings_argument = click.argument("embeddings", nargs=-1, required=True, metavar="LANG=FILE...")
+dictionary_option = click.option(
+    "--dictionary",
+    "-d",
+    "dictionaries",
+    multiple=True,
+    metavar="LANG-LANG=FILE",
+    help="Training dictionary of a pair of languages, e.g. en-es=en-es.0-5000.txt. Repeatable.",
+)
+identical_option = click.option(
+    "--identical",
+    multiple=True,
+    metavar="LANG-LANG",
+    help="Use the words that both languages spell alike as a dictionary. Repeatable.",
+)
+mapper_option = click.option(
+    "--mapper", "-m", default="geomm", show_default=True, help="A name that `geomm mappers` lists."
+)
+set_option = click.option(
+    "--set",
+    "-s",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the mapper, e.g. regularization=100. Repeatable.",
+)
+retrieval_option = click.option(
+    "--retrieval", "-r", default="csls", show_default=True, help="How target words are ranked."
+)
+max_words_option = click.option(
+    "--max-words",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Read only the first (most frequent) N words of each file.",
+)
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
+
+
+def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embeddings]:
+    """Read LANG=FILE arguments; all paths are looked at before the first file is read."""
+    paths = split_specs(specs, "LANG=FILE, e.g. en=wiki.en.vec")
+    for path in paths.values():
+        find_format(Path(path))
+        if not Path(path).exists():
+            raise ParameterError(f"There is no file {path}. Check the path of the embeddings.")
+    return {
+        language: read_embeddings(path, max_words=max_words) for language, path in paths.items()
+    }
+
+
+def read_dictionaries(
+    specs: Iterable[str], identical: Iterable[str], embeddings: Mapping[str, Embeddings]
+) -> dict[tuple[str, str], Dictionary]:
+    """Read LANG-LANG=FILE options, and make the dictionaries of identical words."""
+    found: dict[tuple[str, str], Dictionary] = {}
+    for spec in specs:
+        name, path = _split(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
+        found.setdefault(language_pair(name, embeddings), []).extend(read_dictionary(path))
+    for name in identical:
+        source, target = language_pair(name, embeddings)
+        words = identical_words(embeddings[source], embeddings[target])
+        found.setdefault((source, target), []).extend(words)
+    return found
+
+
+def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
+    """Read "en-es"; a language's own name may hold a hyphen."""
+    languages = list(languages)
+    for position, character in enumerate(name):
+        pair = name[:position], name[position + 1 :]
+        if character == "-" and all(language in languages for language in pair):
+            return pair
+    raise LanguagesError(
+        f"{name!r} is no pair of the languages given ({', '.join(languages)}); write e.g. "
+        f"{'-'.join(languages[:2]) if len(languages) > 1 else 'en-es'}."
+    )
+
+
+def make_mapper(name: str, settings: Iterable[str]) -> Mapper:
+    """Make a mapper from --mapper and --set; values are typed by the mapper's own parameters."""
+    texts = split_specs(settings, "NAME=VALUE, e.g. regularization=100")
+    return get_mapper(name, **parse_settings(registry.mappers[name], texts))
+
+
+def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:
+    """Read several NAME=VALUE texts, each name once."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        name, value = _split(spec, form)
+        if name in found:
+            raise ParameterError(f"{name!r} is given twice: {found[name]} and {value}. Keep one.")
+        found[name] = value
+    return found
+
+
+def _split(spec: str, form: str) -> tuple[str, str]:
+    name, equals, value = spec.partition("=")
+    if not (name and equals and value):
+        raise ParameterError(f"{spec!r} is not understood; write {form}.")
+    return name, value
