@@ -31,7 +31,7 @@ class Format(ABC):
 
 
 def read_embeddings(
-    path: str | Path, *, max_words: int | None = None, format: str | None = None
+    path: str | Path, *, max_words: int | None = None, format: str | Format | None = None
 ) -> Embeddings:
     """Read words and vectors from a file.
 
@@ -40,7 +40,8 @@ def read_embeddings(
     max_words
         Stop after so many words; files list the most frequent ones first.
     format
-        The name of a registered format; by default the suffix of the path says it.
+        The name of a registered format, or an object such as FastTextVec(); by default the suffix
+        of the path says it.
     """
     path = Path(path)
     if max_words is not None and max_words < 1:
@@ -57,11 +58,17 @@ def read_embeddings(
 
 
 def write_embeddings(
-    embeddings: Embeddings, path: str | Path, *, format: str | None = None
+    embeddings: Embeddings, path: str | Path, *, format: str | Format | None = None
 ) -> None:
     """Write words and vectors to a file, whose suffix says the format.
 
     The file appears whole or not at all, and an old file of that name stays until then.
+
+    Parameters
+    ----------
+    format
+        The name of a registered format, or an object such as FastTextVec(precision=5); by default
+        the suffix of the path says it.
     """
     path = Path(path)
     chosen = find_format(path, format)
@@ -69,10 +76,12 @@ def write_embeddings(
         chosen.write(part, embeddings)
 
 
-def find_format(path: Path, name: str | None = None) -> Format:
-    """Return the format of a name, or the one whose suffix the path ends in."""
-    if name is not None:
-        return registry.formats[name]()
+def find_format(path: Path, format: str | Format | None = None) -> Format:
+    """Return the format given or named, or the one whose suffix the path ends in."""
+    if isinstance(format, Format):
+        return format
+    if format is not None:
+        return registry.formats[format]()
     fitting = {
         suffix: format_class
         for format_class in registry.formats.values()

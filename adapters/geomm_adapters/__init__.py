@@ -4,17 +4,18 @@ from collections.abc import Iterable
 
 from geomm_adapters.fasttext_vec import FastTextVec
 from geomm_adapters.gensim_vectors import from_keyedvectors, is_keyedvectors, to_keyedvectors
+from geomm_adapters.safetensors_file import SafetensorsFile
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format
 from geomm_plugin.hookspecs import hookimpl
 
-__all__ = ["FastTextVec", "from_keyedvectors", "to_keyedvectors"]
+__all__ = ["FastTextVec", "SafetensorsFile", "from_keyedvectors", "to_keyedvectors"]
 
 
 @hookimpl
 def register_formats() -> Iterable[type[Format]]:
     """The file formats of this package."""
-    return [FastTextVec]
+    return [FastTextVec, SafetensorsFile]
 
 
 @hookimpl

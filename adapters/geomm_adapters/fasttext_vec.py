@@ -1,47 +1,126 @@
-"""fastText's `.vec` text format, plain or gzipped."""
+"""fastText `.vec` text, plain or gzipped: `words dimension`, then a word and its numbers a line.
+
+GloVe's files, which have no such first line, are read too.
+"""
 
 from __future__ import annotations
 
-import gzip
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 import numpy as np
-import orjson
+import numpy.typing as npt
 
-from geomm_plugin.embeddings import Embeddings
+from geomm_adapters.gzip_stream import gzip_writer
+from geomm_adapters.vec_lines import numbers_at_end
+from geomm_adapters.vec_reader import VecReader
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Embeddings, Matrix
+from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.formats import Format
+
+_ROWS_AT_ONCE = 256  # formatted before they are written
 
 
 class FastTextVec(Format):
-    """A header `words dimensions`, then a word and its numbers on each line."""
+    """Text with a word and its numbers a line, plain or gzipped; float32 reads back bit-equal.
 
-    name: ClassVar[str] = "fasttext_vec"
-    suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz")
+    Parameters
+    ----------
+    precision
+        Digits after the decimal point when writing, for smaller files; by default as many as it
+        takes to read back the same float32.
+    """
+
+    name: ClassVar[str] = "vec"
+    suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz", ".txt", ".txt.gz")
+
+    def __init__(self, precision: int | None = None):
+        if precision is not None and not 1 <= precision <= 20:
+            raise ParameterError(
+                f"precision counts digits after the decimal point, 1 to 20; it is {precision}."
+            )
+        self.precision = precision
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
-        """Read the first max_words words of a file, or all."""
-        opener = gzip.open if path.name.endswith(".gz") else open
-        words, blocks = [], []
-        with opener(path, "rb") as stream:
-            stream.readline()
-            lines = islice(stream, max_words)
-            while chunk := list(islice(lines, 4096)):
-                parts = [line.rstrip().split(b" ", 1) for line in chunk]
-                words += [word.decode("utf-8", "surrogateescape") for word, _ in parts]
-                rows = b"[[" + b"],[".join(n.replace(b" ", b",") for _, n in parts) + b"]]"
-                blocks.append(np.array(orjson.loads(rows), np.float32))
-        return Embeddings(words, np.concatenate(blocks))
+        """Read the first max_words words, and no more of the file than that takes."""
+        with (
+            path.open("rb") as file,
+            progress.task(f"Reading {path.name}", total=path.stat().st_size) as advance,
+        ):
+            reader = VecReader(path, file, max_words)
+            position = 0
+            for _ in reader:
+                advance(file.tell() - position)
+                position = file.tell()
+            return reader.embeddings()
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
-        """Write a file."""
-        opener = gzip.open if path.name.endswith(".gz") else open
-        words = iter(embeddings.words)
-        with opener(path, "wb") as stream:
-            stream.write(f"{len(embeddings)} {embeddings.dimension}\n".encode())
+        """Write block by block, as the vectors are made."""
+        with (
+            _opened(path) as stream,
+            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+        ):
+            stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            start = 0
             for block in embeddings.blocks():
-                for row in np.ascontiguousarray(block, np.float32):
-                    numbers = orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY)
-                    word = next(words).encode("utf-8", "surrogateescape")
-                    stream.write(word + b" " + numbers[1:-1].replace(b",", b" ") + b"\n")
+                for first in range(0, len(block), _ROWS_AT_ONCE):
+                    rows = block[first : first + _ROWS_AT_ONCE]
+                    words = embeddings.words[start : start + len(rows)]
+                    stream.write(_lines(words, self._as_written(words, rows)))
+                    start += len(rows)
+                advance(len(block))
+
+    def _as_written(self, words: Sequence[str], rows: Matrix) -> npt.NDArray[np.float32]:
+        if self.precision is not None:
+            rows = np.round(rows.astype(np.float64), self.precision)
+        with np.errstate(over="ignore"):  # told below, with the word
+            written = np.ascontiguousarray(rows, np.float32)
+        finite = np.isfinite(written).all(axis=1)
+        if not finite.all():
+            raise FormatError(
+                f"The vector of {words[int(np.argmin(finite))]!r} holds NaN, infinity or a number "
+                "too large for float32. Leave the word out, or mend its vector."
+            )
+        return written
+
+
+def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
+    from orjson import OPT_SERIALIZE_NUMPY, dumps
+
+    pieces: list[bytes | memoryview] = []
+    for word, row in zip(words, rows, strict=True):
+        numbers = dumps(row, option=OPT_SERIALIZE_NUMPY).replace(b",", b" ")
+        pieces += (_bytes_of(word), b" ", memoryview(numbers)[1:-1], b"\n")
+    return b"".join(pieces)
+
+
+def _bytes_of(word: str) -> bytes:
+    """Return the bytes of a word, provided that they read back as the same word."""
+    try:
+        written = word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        problem = "holds half of a surrogate pair"
+    else:
+        if b"\n" in written:
+            problem = "holds a line break"
+        elif b" " in written and numbers_at_end(written):
+            problem = "ends in a number after a space"
+        else:
+            return written
+    raise FormatError(
+        f"The word {word!r} {problem}, which .vec text cannot hold. Rename the word, or write a "
+        ".safetensors file, which holds any word."
+    )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip_writer(file) as stream:
+            yield stream

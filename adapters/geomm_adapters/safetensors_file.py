@@ -1,0 +1,165 @@
+"""Words and vectors in one `.safetensors` file: mapped into memory, it opens at once.
+
+    8 bytes    length of the header
+    header     JSON: for each tensor its type, its shape and where its bytes stand
+    vectors    float32, words x dimension
+    word_ends  int64: where each word ends in `words`
+    words      UTF-8, one after the other
+
+Any library for safetensors can open the file. It is written as a stream, so that mapped vectors
+need not be in memory all at once, and rows are read from disk when they are used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError
+from geomm_plugin.formats import Format
+
+_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
+_FLOATS = ("F16", "F32", "F64")
+_METADATA = {"format": "geomm_plugin embeddings 1"}
+_LENGTH_BYTES = 8
+_ALIGNMENT = 64
+_LONGEST_HEADER = 10**8  # as the format's own library
+_ENCODING = ("utf-8", "surrogatepass")  # any text at all, also bytes that were not UTF-8
+
+
+class SafetensorsFile(Format):
+    """Memory-mapped float32 vectors with their words: for what is read again and again."""
+
+    name: ClassVar[str] = "safetensors"
+    suffixes: ClassVar[tuple[str, ...]] = (".safetensors",)
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Map a file into memory; the words are read at once, the vectors when they are used."""
+        tensors = _Tensors(path)
+        vectors = tensors.mapped("vectors", _FLOATS, dimensions=2)
+        ends = tensors.mapped("word_ends", ("I64",), dimensions=1)
+        text = tensors.mapped("words", ("U8",), dimensions=1)
+        if len(ends) != len(vectors):
+            raise tensors.error(f"there are {len(ends)} words for {len(vectors)} vectors")
+        count = len(ends) if max_words is None else min(max_words, len(ends))
+        return Embeddings(_cut(tensors, text, ends[:count]), vectors[:count])
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write block by block, as the vectors are made."""
+        text = "".join(embeddings.words).encode(*_ENCODING)
+        ends = np.fromiter(
+            accumulate(len(word.encode(*_ENCODING)) for word in embeddings.words),
+            np.int64,
+            len(embeddings),
+        )
+        shape = (len(embeddings), embeddings.dimension)
+        with (
+            path.open("wb") as stream,
+            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+        ):
+            _write_header(
+                stream,
+                {
+                    "vectors": ("F32", shape, 4 * shape[0] * shape[1]),
+                    "word_ends": ("I64", ends.shape, ends.nbytes),
+                    "words": ("U8", (len(text),), len(text)),
+                },
+            )
+            for block in embeddings.blocks():
+                stream.write(np.ascontiguousarray(block, "<f4").data)
+                advance(len(block))
+            stream.write(ends.astype("<i8").tobytes())
+            stream.write(text)
+
+
+def _write_header(stream: BinaryIO, tensors: dict[str, tuple[str, Sequence[int], int]]) -> None:
+    header: dict[str, Any] = {"__metadata__": _METADATA}
+    begin = 0
+    for name, (kind, shape, size) in tensors.items():
+        offsets = [begin, begin + size]
+        header[name] = {"dtype": kind, "shape": list(shape), "data_offsets": offsets}
+        begin += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + _LENGTH_BYTES) % _ALIGNMENT)
+    stream.write(len(text).to_bytes(_LENGTH_BYTES, "little"))
+    stream.write(text)
+
+
+def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
+    """Cut a text into the words that end at `ends`."""
+    bounds = [0, *ends.tolist()]
+    if bounds[-1] > len(text) or (np.diff(bounds) < 0).any():
+        raise tensors.error("the ends of the words are out of order")
+    whole = text[: bounds[-1]].tobytes()
+    try:
+        return [whole[begin:end].decode(*_ENCODING) for begin, end in pairwise(bounds)]
+    except UnicodeDecodeError as error:
+        raise tensors.error(f"the words are not UTF-8 ({error})") from error
+
+
+class _Tensors:
+    """The tensors of a file, mapped into memory for reading only."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
+            if not 2 <= length <= min(size - _LENGTH_BYTES, _LONGEST_HEADER):
+                raise self.error("it has no header of that format")
+            try:
+                header = json.loads(stream.read(length))
+            except ValueError as error:
+                raise self.error("its header is not JSON") from error
+        if not isinstance(header, dict):
+            raise self.error("its header names no tensors")
+        self._header = header
+        self._begin = _LENGTH_BYTES + length
+        self._size = size - self._begin
+
+    def mapped(self, name: str, kinds: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
+        """Return a tensor without reading it."""
+        described = self._header.get(name)
+        if described is None:
+            names = ", ".join(key for key in self._header if key != "__metadata__")
+            raise FormatError(
+                f"{self.path} holds no tensor {name!r}, but: {names or 'nothing'}. Embeddings are "
+                "'vectors', 'words' and 'word_ends', as `geomm convert` writes them."
+            )
+        kind, shape, begin, end = self._described(name, described)
+        if kind not in kinds or len(shape) != dimensions:
+            raise self.error(f"{name!r} has the type {kind} and the shape {shape}")
+        dtype = np.dtype(_TYPES[kind])
+        if math.prod(shape) * dtype.itemsize != end - begin or end > self._size:
+            raise self.error(f"the bytes of {name!r} are not all there; it seems cut off")
+        if begin == end:  # there is nothing to map
+            return np.empty(shape, dtype)
+        return np.asarray(np.memmap(self.path, dtype, "r", self._begin + begin, tuple(shape)))
+
+    def error(self, problem: str) -> FormatError:
+        """Say what is wrong with the file, and what to do."""
+        return FormatError(
+            f"{self.path} is not a whole file of embeddings in safetensors: {problem}. Fetch it "
+            "again, or write it again with `geomm convert`."
+        )
+
+    def _described(self, name: str, described: Any) -> tuple[str, list[int], int, int]:
+        try:
+            kind, shape = described["dtype"], described["shape"]
+            begin, end = described["data_offsets"]
+        except (TypeError, KeyError, ValueError):
+            raise self.error(f"its header does not describe {name!r}") from None
+        numbers = [*shape, begin, end] if isinstance(shape, list) else [None]
+        if kind not in _TYPES or not all(type(n) is int and n >= 0 for n in numbers):
+            raise self.error(f"its header does not describe {name!r}")
+        return kind, shape, begin, end

@@ -1,0 +1,268 @@
+"""Reading `.vec` text: blocks of lines in, words and vectors that grow with them out.
+
+Memory follows what the file holds, never what its first line claims.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_adapters.decimals import NUMBER
+from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader
+from geomm_adapters.vec_lines import BadLineError, Lines, parse_lines
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError
+
+_FIRST_READ, _READ, _LONGEST_LINE = 2**18, 2**22, 2**26  # bytes
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_EXPECTED = "the first line 'words dimension', such as '200000 300', or a word and its numbers"
+
+
+@dataclass(frozen=True)
+class _Header:
+    promised: int | None  # words that should follow; None if the file has no such line
+    dimension: int
+
+
+class VecReader:
+    """One file being read: iterate over it to read block by block, then take `embeddings()`."""
+
+    def __init__(self, path: Path, file: BinaryIO, max_words: int | None):
+        self.path = path
+        self.max_words = max_words
+        self.words: list[str] = []
+        self._seen: set[str] = set()
+        self._repeated: list[str] = []
+        self._lines = 0  # lines behind us, with the header
+        self._entries = 0  # lines with a word behind us, with those that repeat one
+        self._blocks = _Blocks(path, file)
+        self._header = self._read_header()
+        self._rows = _Rows(self._header.dimension)
+
+    def __iter__(self) -> Iterator[None]:
+        while (wanted := self._wanted()) != 0:
+            block = self._blocks.take(wanted)
+            if not block:
+                break
+            self._add(self._parse(block))
+            yield
+        self._check_promise()
+
+    def embeddings(self) -> Embeddings:
+        """Return what was read."""
+        if self._repeated:
+            warnings.warn(
+                f"{self.path}: {len(self._repeated)} lines repeat a word of an earlier line, e.g. "
+                f"{self._repeated[0]!r}; the first vector of each word was kept.",
+                stacklevel=4,
+            )
+        return Embeddings(self.words, self._rows.trimmed())
+
+    def _wanted(self) -> int | None:
+        """Return how many more lines to read; None for all."""
+        limits = []
+        if self.max_words is not None:
+            limits.append(self.max_words - len(self.words))
+        if self._header.promised is not None:
+            limits.append(self._header.promised - self._entries)
+        return min(limits, default=None)
+
+    def _read_header(self) -> _Header:
+        first = self._blocks.first_line()
+        if first is None:
+            raise FormatError(f"{self.path} is empty; expected {_EXPECTED}.")
+        columns = first.rstrip(b" \r").split(b" ")
+        if len(columns) == 2 and columns[0].isdigit() and columns[1].isdigit():
+            self._blocks.skip_line()
+            self._lines = 1
+            numbers = int(columns[1])
+            promised: int | None = int(columns[0])
+        else:
+            numbers = 0
+            for column in reversed(columns[1:]):
+                if not NUMBER.fullmatch(column):
+                    break
+                numbers += 1
+            promised = None
+        if numbers == 0:
+            shown = first[:60].decode("utf-8", "backslashreplace")
+            raise FormatError(
+                f"{self.path}, line 1: expected {_EXPECTED}; found {shown!r}. "
+                + (_hint(first) or "Check that this is a file of word vectors.")
+            )
+        return _Header(promised, numbers)
+
+    def _parse(self, block: bytes) -> Lines:
+        try:
+            lines = parse_lines(block, self._header.dimension)
+        except BadLineError as error:
+            line = block.split(b"\n", error.line + 1)[error.line]
+            number = self._lines + error.line + 1
+            last = self._blocks.ended and error.line == block.count(b"\n") - 1
+            raise FormatError(
+                f"{self.path}, line {number}: {error} {self._next_step(line, number, last)}"
+            ) from None
+        self._lines += lines.count
+        self._entries += len(lines.words)
+        return lines
+
+    def _next_step(self, line: bytes, number: int, last: bool) -> str:
+        if hint := _hint(line):
+            return hint
+        if last and number > 2:
+            return "The file seems cut off; fetch it again, or read fewer words with max_words."
+        if number == 2 and self._header.promised is not None:
+            return f"Line 1 says {self._header.dimension} numbers a word; mend whichever is wrong."
+        return "Mend the line, or take it out."
+
+    def _add(self, lines: Lines) -> None:
+        words, vectors = lines.words, lines.vectors
+        if len(set(words)) == len(words) and self._seen.isdisjoint(words):
+            self._seen.update(words)
+        else:
+            kept = []
+            for row, word in enumerate(words):
+                if word in self._seen:
+                    self._repeated.append(word)
+                else:
+                    self._seen.add(word)
+                    kept.append(row)
+            words, vectors = [words[row] for row in kept], vectors[kept]
+        self.words += words
+        self._rows.add(vectors)
+
+    def _check_promise(self) -> None:
+        promised = self._header.promised
+        if promised is None or (self.max_words is not None and len(self.words) >= self.max_words):
+            return
+        found = self._entries + self._blocks.count_entries()
+        if found != promised:
+            cut = "The file seems cut off; fetch it again. " if found < promised else ""
+            raise FormatError(
+                f"{self.path}: line 1 promises {promised} words, but the file holds {found}. {cut}"
+                f"If it is whole, mend line 1 to '{found} {self._header.dimension}', or pass "
+                f"max_words={max(len(self.words), 1)}."
+            )
+
+
+def _hint(line: bytes) -> str:
+    if line.startswith(b"PK\3\4"):
+        return "The file seems to be a zip archive; unpack it first."
+    if b"\0" in line:
+        return "The file seems to be binary, not text; fastText and word2vec call such files .bin."
+    if b"\t" in line:
+        return "There are tabs on this line; columns are separated by single spaces."
+    return ""
+
+
+class _Blocks:
+    """A file, plain or gzipped, as blocks of whole lines; each line ends in a line feed."""
+
+    def __init__(self, path: Path, file: BinaryIO):
+        self.ended = False  # the file has been read to its end
+        self._path = path
+        is_gzip = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
+        self._stream = gzip_reader(file) if is_gzip else file
+        self._lines = b""  # whole lines that were read and not yet taken
+        self._partial = b""  # the beginning of the line after them
+        self._bytes_per_line = 0.0
+
+    def first_line(self) -> bytes | None:
+        """Return the first line; None if the file holds nothing but white space."""
+        self._fill(_FIRST_READ)
+        self._lines = self._lines.removeprefix(_BYTE_ORDER_MARK)
+        while not self._lines.strip():
+            if self.ended:
+                return None
+            self._fill(_READ)
+        return self._lines.partition(b"\n")[0]
+
+    def skip_line(self) -> None:
+        """Leave out the first line."""
+        self._lines = self._lines.partition(b"\n")[2]
+
+    def take(self, count: int | None) -> bytes:
+        """Return at most `count` lines, or a handy block of them; nothing at the file's end."""
+        if not self._lines:
+            size = _READ
+            if count is not None and self._bytes_per_line:
+                size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
+            self._fill(size)
+        block, self._lines = self._lines, b""
+        there = block.count(b"\n")
+        self._bytes_per_line = len(block) / max(there, 1)
+        if count is not None and there > count:
+            feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+            end = int(feeds[count - 1]) + 1
+            block, self._lines = block[:end], block[end:]
+        return block
+
+    def count_entries(self) -> int:
+        """Count the lines that are left and not empty."""
+        entries = 0
+        while block := self.take(None):
+            entries += sum(1 for line in block.split(b"\n") if line.strip(b" \r"))
+        return entries
+
+    def _fill(self, size: int) -> None:
+        """Read about `size` bytes, and on to the end of a line."""
+        pieces = [self._partial]
+        length = 0
+        while not self.ended:
+            piece = self._read(size)
+            self.ended = not piece
+            end = piece.rfind(b"\n") + 1
+            if end:
+                self._lines = b"".join([*pieces, piece[:end]])
+                self._partial = piece[end:]
+                return
+            pieces.append(piece)
+            length += len(piece)
+            if length > _LONGEST_LINE:
+                raise FormatError(
+                    f"{self._path} holds no line break in {length} bytes: it is not .vec text."
+                )
+        self._lines = b"".join(pieces)
+        self._partial = b""
+        if self._lines:
+            self._lines += b"\n"
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except broken_gzip_errors() as error:
+            raise FormatError(
+                f"{self._path}: the compressed data break off or are damaged ({error}). Fetch the "
+                "file again, or read fewer words with max_words."
+            ) from error
+
+
+class _Rows:
+    """float32 rows that grow in place, to an eighth more memory than they need at most."""
+
+    def __init__(self, dimension: int):
+        self._dimension = dimension
+        self._count = 0
+        self._array = np.empty((0, 0), np.float32)
+
+    def add(self, rows: npt.NDArray[np.float32]) -> None:
+        count = self._count + len(rows)
+        if count > len(self._array):
+            self._resize(max(count, self._count + self._count // 8))
+        self._array[self._count : count] = rows
+        self._count = count
+
+    def trimmed(self) -> npt.NDArray[np.float32]:
+        self._resize(self._count)
+        return self._array
+
+    def _resize(self, count: int) -> None:
+        # Large arrays are moved by the operating system, not copied; nobody else holds this one.
+        self._array.resize((count, self._dimension), refcheck=False)

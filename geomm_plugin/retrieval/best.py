@@ -1,0 +1,89 @@
+"""The largest values of each row, gathered tile by tile."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.retrieval.dots import exact_dots, rounding
+
+SPARE = 6  # values kept beyond the k largest, for those that rounding cannot tell from the k-th
+
+
+class Best:
+    """For each row the `size` largest values seen and their columns; the rest is <= `floor`.
+
+    Parameters
+    ----------
+    floor
+        Values that are not above it are not wanted.
+    """
+
+    def __init__(self, rows: int, size: int, floor: Vector | None = None):
+        self.values = np.full((rows, size), -np.inf, np.float32)
+        self.columns = np.full((rows, size), -1, np.intp)
+        self.floor = np.full(rows, -np.inf, np.float32)
+        if floor is not None:
+            self.floor[:] = floor
+
+    def part(self, rows: slice) -> Best:
+        """Return some rows; what updates them updates these."""
+        part = Best(0, 0)
+        part.values, part.columns = self.values[rows], self.columns[rows]
+        part.floor = self.floor[rows]
+        return part
+
+    def update(self, tile: Matrix, first: int) -> None:
+        """Take in a tile of values whose columns are numbered from `first`."""
+        size = self.values.shape[1]
+        above = tile > self.floor[:, None]
+        found = np.flatnonzero(above)
+        if len(found) > 2 * size * len(tile):  # too many to sort in one by one
+            most = min(size, tile.shape[1])
+            columns = np.argpartition(tile, -most, axis=1)[:, -most:]
+            rows = np.arange(len(tile))
+            self._merge(rows, np.take_along_axis(tile, columns, axis=1), columns + first)
+        elif len(found):
+            row, column = np.divmod(found, tile.shape[1])
+            count = np.bincount(row, minlength=len(tile))
+            place = np.arange(len(found)) - (np.cumsum(count) - count)[row]
+            rows = np.flatnonzero(count)
+            at = np.searchsorted(rows, row)
+            values = np.full((len(rows), int(count.max())), -np.inf, np.float32)
+            columns = np.full(values.shape, -1, np.intp)
+            values[at, place] = tile[row, column]
+            columns[at, place] = column + first
+            self._merge(rows, values, columns)
+
+    def _merge(self, rows: RowIndices, values: Matrix, columns: RowIndices) -> None:
+        size = self.values.shape[1]
+        values = np.concatenate([self.values[rows], values], axis=1)
+        columns = np.concatenate([self.columns[rows], columns], axis=1)
+        kept = np.argpartition(values, -size, axis=1)[:, -size:]
+        self.values[rows] = np.take_along_axis(values, kept, axis=1)
+        self.columns[rows] = np.take_along_axis(columns, kept, axis=1)
+        self.floor[rows] = np.maximum(self.floor[rows], self.values[rows].min(axis=1))
+
+    def largest(self, k: int) -> npt.NDArray[np.float32]:
+        """Return the k-th largest value of each row."""
+        values: npt.NDArray[np.float32] = np.partition(self.values, -k, axis=1)[:, -k]
+        return values
+
+
+def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:
+    """Return the mean of the k largest query . vector, in float64, from lists of at least k."""
+    margin = rounding(queries.shape[1])
+    reach = best.largest(k) - np.float32(2 * margin)
+    crowded = best.floor >= reach
+    row, place = np.nonzero((best.values >= reach[:, None]) & ~crowded[:, None])
+    exact = np.full(best.values.shape, -np.inf)
+    exact[row, place] = exact_dots(queries, row, vectors, best.columns[row, place])
+    exact.sort(axis=1)
+    exact[crowded, -k:] = 0
+    means: Vector = np.ascontiguousarray(exact[:, -k:]).mean(axis=1)
+    for number in np.flatnonzero(crowded):  # many (nearly) equal vectors: look at all of them
+        near = np.flatnonzero(vectors @ queries[number] >= reach[number] - np.float32(margin))
+        dots = np.sort(exact_dots(queries, np.full(len(near), number), vectors, near))
+        means[number] = np.ascontiguousarray(dots[-k:]).mean()
+    return means

@@ -1,0 +1,30 @@
+"""Cross-domain similarity local scaling (Conneau et al., 2018, arXiv:1710.04087)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.parameters import AtLeast
+from geomm_plugin.retrieval.biased_index import BiasedIndex
+from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.neighborhood import NeighborhoodBias
+
+
+@dataclass(frozen=True, kw_only=True)
+class CSLS(Retrieval):
+    """2 cos(x, z) - r_T(x) - r_S(z): words that are near everything (hubs) are held back.
+
+    r_T(x) is the mean cosine of x with its k nearest target words, r_S(z) that of z with its k
+    nearest source words.
+    """
+
+    name: ClassVar[str] = "csls"
+    k: Annotated[int, AtLeast(1)] = 10  # neighbours in each mean
+
+    def index(self, source: Matrix, target: Matrix) -> Index:
+        """Prepare to search; r_S is computed when it is needed, for the targets that may win."""
+        source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
+        return BiasedIndex(target, NeighborhoodBias(source, target, self.k))

@@ -1,0 +1,55 @@
+"""The interface of a retrieval, and how one is chosen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from geomm_plugin.embeddings import Matrix, RowIndices
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """For each query (row) its best targets, best first; of equal ones the lower row first."""
+
+    indices: RowIndices
+    scores: Matrix
+
+
+class Index(ABC):
+    """Answers questions about one source and one target vocabulary.
+
+    It is cheap to make: work is done when it is asked for, and what was learnt is kept.
+    """
+
+    @abstractmethod
+    def search(self, queries: Matrix, k: int) -> Neighbors:
+        """Return the k best targets of each query (all of them, if there are fewer)."""
+
+    @abstractmethod
+    def ranks(
+        self, queries: Matrix, gold: Sequence[RowIndices], depth: int | None = None
+    ) -> RowIndices:
+        """Return the rank of each query's best gold target: 1 + the wrong ones that score >= it.
+
+        Parameters
+        ----------
+        gold
+            For each query the rows of its correct targets, at least one.
+        depth
+            Ranks past this one need not be told apart: they come back as depth + 1. Most words
+            are found near the top, so that a small depth saves most of the work.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval(ABC):
+    """A score that ranks target words; its fields are its parameters."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def index(self, source: Matrix, target: Matrix) -> Index:
+        """Prepare to search target rows for source rows, both float32 and of length 1."""

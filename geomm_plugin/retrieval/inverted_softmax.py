@@ -1,0 +1,142 @@
+"""Inverted softmax (Smith et al., Offline Bilingual Word Vectors, 2017)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.parameters import Within
+from geomm_plugin.retrieval.bias import Bias
+from geomm_plugin.retrieval.biased_index import BiasedIndex
+from geomm_plugin.retrieval.dots import as_unit_rows, column_tiles, rounding
+from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.quantizer import Quantizer, cells_for, cost_of_probes
+
+ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
+COLUMNS = 8192
+PROBES = 4
+SAMPLE_WORDS = 2000  # frequent words of each language that the temperature is learnt from
+TEMPERATURES = 2.0 ** -np.arange(1, 7.01, 0.25)  # from 1/2 to 1/128
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvertedSoftmax(Retrieval):
+    """p(x | z) = exp(cos(x, z) / t) / sum over source words x' of exp(cos(x', z) / t).
+
+    t is the temperature, 1 / the paper's beta. A target that is near many source words gives each
+    of them little.
+    """
+
+    name: ClassVar[str] = "inverted_softmax"
+    temperature: Annotated[float, Within(1e-3, 1e3)] | None = (
+        None  # None: learnt from both languages
+    )
+
+    def index(self, source: Matrix, target: Matrix) -> Index:
+        """Prepare to search; the sums are computed when they are needed."""
+        source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
+        temperature = self.temperature
+        if temperature is None:
+            temperature = learn_temperature(source[:SAMPLE_WORDS], target[:SAMPLE_WORDS])
+        return BiasedIndex(target, LogSumBias(source, target, temperature))
+
+
+class LogSumBias(Bias):
+    """bias(z) = temperature * log of the sum over x' of exp(cos(x', z) / temperature).
+
+    The sum over a cell of n words with mean m is at least n exp(m . z / temperature), by Jensen's
+    inequality; the cells nearest to z are summed word by word.
+    """
+
+    def __init__(self, source: Matrix, target: Matrix, temperature: float):
+        super().__init__(source, target)
+        self.temperature = temperature
+
+    def compute(self, rows: RowIndices) -> Vector:
+        """Return the exact bias of some targets."""
+        bias = np.empty(len(rows))
+        for part in column_tiles(len(rows), ROWS):
+            targets = self.target[rows[part]]
+            sums = LogSums(len(targets), self.temperature)
+            for tile in column_tiles(len(self.source), COLUMNS):
+                sums.add(targets @ self.source[tile].T)
+            bias[part] = sums.bias()
+        return bias
+
+    def bound(self) -> Vector:
+        """Return the bound from cells."""
+        quantizer = Quantizer(self.source)
+        members = [quantizer.members(cell) for cell in range(len(quantizer))]
+        counts = np.array([len(rows) for rows in members])
+        means = np.stack([self.source[rows].sum(axis=0) for rows in members])
+        means /= np.maximum(counts, 1).astype(np.float32)[:, None]
+        weights = self.temperature * np.log(np.maximum(counts, 0.1)).astype(np.float32)
+        probed = quantizer.nearest(self.target, min(PROBES, len(quantizer)))
+        sums = LogSums(len(self.target), self.temperature)
+        for part in column_tiles(len(self.target), COLUMNS):
+            cells = self.target[part] @ means.T + weights
+            cells[:, counts == 0] = -np.inf
+            np.put_along_axis(cells, probed[part], -np.inf, axis=1)
+            sums.add(cells, part)
+        order = np.argsort(probed, axis=None, kind="stable")
+        starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
+        for cell in np.flatnonzero(counts):
+            targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
+            for part in column_tiles(len(targets), COLUMNS):
+                rows = targets[part]
+                sums.add(self.target[rows] @ self.source[members[cell]].T, rows)
+        return sums.bias() - 2 * rounding(self.target.shape[1])
+
+    def cost_of_bound(self) -> float:
+        """Return how many dot products the quantizer, the means and the probes take."""
+        means = cells_for(len(self.source)) * len(self.target)
+        return means + cost_of_probes(len(self.source), len(self.target), PROBES)
+
+    def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
+        """Return p(x | z)."""
+        scores: Matrix = np.exp(gaps / self.temperature)
+        return scores
+
+
+class LogSums:
+    """temperature * log of a growing sum of exp(value / temperature), for each row."""
+
+    def __init__(self, rows: int, temperature: float):
+        self.temperature = temperature
+        self.largest = np.full(rows, -np.inf, np.float32)
+        self.sums = np.zeros(rows)  # of exp((value - largest) / temperature): nothing overflows
+
+    def add(self, values: Matrix, rows: RowIndices | slice = slice(None)) -> None:
+        """Add the values of each row; changes them."""
+        largest = np.maximum(self.largest[rows], values.max(axis=1, initial=-np.inf))
+        shift = np.where(np.isfinite(largest), largest, np.float32(0))
+        values -= shift[:, None]
+        values *= np.float32(1 / self.temperature)
+        np.exp(values, out=values)
+        decay = np.exp((self.largest[rows] - shift).astype(np.float64) / self.temperature)
+        self.sums[rows] = self.sums[rows] * decay + values.sum(axis=1)
+        self.largest[rows] = largest
+
+    def bias(self) -> Vector:
+        """Return temperature * log of the sums."""
+        bias: Vector = self.largest + self.temperature * np.log(self.sums)
+        return bias
+
+
+def learn_temperature(source: Matrix, target: Matrix) -> float:
+    """Return the temperature that makes each source word most likely, given its nearest target.
+
+    The paper maximizes the likelihood of the training dictionary. A retrieval knows none; the
+    nearest targets stand in for it, and on real dictionaries the maximum is at the same place.
+    """
+    cosines = (source @ target.T).astype(np.float64)
+    nearest = cosines.argmax(axis=1)
+    paired = cosines[np.arange(len(source)), nearest]
+    likelihoods = []
+    for temperature in TEMPERATURES:
+        sums = np.exp((cosines - 1) / temperature).sum(axis=0)
+        likelihoods.append(float(np.mean((paired - 1) / temperature - np.log(sums[nearest]))))
+    return float(TEMPERATURES[int(np.argmax(likelihoods))])

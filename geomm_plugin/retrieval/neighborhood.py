@@ -1,0 +1,83 @@
+"""r_S(z): the mean cosine of a target z with its k nearest source words, as CSLS takes it off."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.retrieval.best import SPARE, Best, best_means
+from geomm_plugin.retrieval.bias import Bias
+from geomm_plugin.retrieval.dots import column_tiles, rounding
+from geomm_plugin.retrieval.quantizer import Quantizer, cost_of_probes
+
+ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
+COLUMNS = 8192
+PROBES = 6  # cells of source words in which a target's neighbours are looked for
+
+
+class NeighborhoodBias(Bias):
+    """bias(z) = r_S(z) / 2, since CSLS = 2 (cos(x, z) - r_S(z) / 2) - r_T(x).
+
+    Bounded below by the mean over the k nearest words of a few cells of a quantizer.
+    """
+
+    def __init__(self, source: Matrix, target: Matrix, k: int):
+        super().__init__(source, target)
+        self.k = min(k, len(source))
+        self.neighbors = k
+        self.margin = np.float32(rounding(target.shape[1]))
+        self._floor: npt.NDArray[np.float32] | None = None  # below each one's k-th cosine
+
+    def compute(self, rows: RowIndices) -> Vector:
+        """Return r_S(z) / 2."""
+        means = np.empty(len(rows))
+        for part in column_tiles(len(rows), ROWS):
+            targets = self.target[rows[part]]
+            floor = None if self._floor is None else self._floor[rows[part]]
+            means[part] = neighborhood_means(targets, self.source, self.k, floor)
+        return means / 2
+
+    def bound(self) -> Vector:
+        """Return the bound of r_S(z) / 2 from the cells nearest to z."""
+        quantizer = Quantizer(self.source)
+        probed = quantizer.nearest(self.target, min(PROBES, len(quantizer)))
+        order = np.argsort(probed, axis=None, kind="stable")
+        starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
+        nearest = np.full((len(self.target), self.k), -1, np.float32)
+        for cell in range(len(quantizer)):
+            members = quantizer.members(cell)
+            targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
+            for part in column_tiles(len(targets), COLUMNS):
+                rows = targets[part]
+                cosines = self.target[rows] @ self.source[members].T
+                cosines = np.concatenate([nearest[rows], cosines], axis=1)
+                cosines.partition(cosines.shape[1] - self.k, axis=1)
+                nearest[rows] = cosines[:, -self.k :]
+        self._floor = nearest.min(axis=1) - 5 * self.margin
+        bound: Vector = nearest.mean(axis=1) / 2 - self.margin
+        return bound
+
+    def cost_of_bound(self) -> float:
+        """Return how many dot products the quantizer and the probes take."""
+        return cost_of_probes(len(self.source), len(self.target), PROBES)
+
+    def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
+        """Return CSLS."""
+        return 2 * gaps - nearest[:, None]
+
+
+def neighborhood_means(
+    queries: Matrix, vectors: Matrix, k: int, floor: Vector | None = None
+) -> Vector:
+    """Return the mean of the k largest query . vector of each query, in float64.
+
+    Parameters
+    ----------
+    floor
+        Values known to lie below the k-th largest, with a margin for rounding; they save time.
+    """
+    best = Best(len(queries), min(k + SPARE, len(vectors)), floor)
+    for tile in column_tiles(len(vectors), COLUMNS):
+        best.update(queries @ vectors[tile].T, tile.start)
+    return best_means(best, queries, vectors, k)
