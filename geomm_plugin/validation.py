@@ -10,27 +10,29 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix, RowIndices
+from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import CSLS
 
-POOL_WORDS = 3000  # translations are searched among so many frequent words and the dictionary's
-ENOUGH_WORDS = 2500  # one split holds out enough words above this; below, every word has its turn
-FEWEST_WORDS = 10  # below, nothing can be held out
+POOL_WORDS = 1500  # translations are searched among so many frequent words and the held-out ones
+ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidates apart
+MOST_WORDS = 1000  # held-out words of one fold: more cost time and change nothing
+FEWEST_WORDS = 10  # of a dictionary; below, nothing can be held out
+NEIGHBORS = 10  # of CSLS
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best of several candidates, and the held-out P@1 of each."""
+    """The best of several candidates, and the held-out P@1 of each that was tried."""
 
     value: float
     scores: dict[float, float]
 
 
 def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
-    """Divide pairs by source word into (train, held out): once 80/20, or five times if few.
+    """Divide pairs by source word into (train, held out), 80/20, one to five times.
 
-    The order of the pairs does not matter.
+    Small dictionaries are divided more often, so that enough words are held out in all. The order
+    of the pairs does not matter.
     """
     words = np.unique(pairs.source)
     if len(words) < FEWEST_WORDS:
@@ -38,14 +40,9 @@ def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     fold_of = np.empty(len(words), np.intp)
     fold_of[np.random.default_rng(seed).permutation(len(words))] = np.arange(len(words)) % 5
     fold_of_pair = fold_of[np.searchsorted(words, pairs.source)]
-    count = 1 if len(words) >= ENOUGH_WORDS else 5
-    return [
-        (
-            pairs.take(np.flatnonzero(fold_of_pair != n)),
-            pairs.take(np.flatnonzero(fold_of_pair == n)),
-        )
-        for n in range(count)
-    ]
+    count = int(np.clip(np.ceil(5 * ENOUGH_WORDS / len(words)), 1, 5))
+    divided = [(fold_of_pair != number, fold_of_pair == number) for number in range(count)]
+    return [(pairs.take(np.flatnonzero(a)), pairs.take(np.flatnonzero(b))) for a, b in divided]
 
 
 def choose(
@@ -58,10 +55,14 @@ def choose(
     default: float,
     seed: int = 0,
 ) -> Choice:
-    """Return the candidate whose maps translate held-out words best, in both directions.
+    """Return the candidate whose maps translate held-out words best: P@1 by CSLS, both directions.
+
+    Every second candidate is tried, then the neighbours of the best one.
 
     Parameters
     ----------
+    candidates
+        Values in increasing order.
     fit
         Takes training pairs; returns a function from a candidate to (A_source, A_target), so that
         what all candidates share is computed once.
@@ -70,35 +71,46 @@ def choose(
     default
         What to return if there are too few words to hold any out.
     """
-    parts = folds(pairs, seed)
-    totals = dict.fromkeys(candidates, 0.0)
-    with progress.task("Choosing", total=len(parts) * len(candidates)) as advance:
-        for train, held_out in parts:
-            solution = fit(train)
-            pool = Pool(source, target, held_out)
-            for candidate in candidates:
-                totals[candidate] += pool.precision(*solution(candidate)) / len(parts)
-                advance(1)
+    parts = [(fit(train), Pool(source, target, held)) for train, held in folds(pairs, seed)]
     if not parts:
         return Choice(default, {})
-    return Choice(max(totals, key=lambda candidate: totals[candidate]), totals)
+    scores: dict[float, float] = {}
+    with progress.task("Choosing", total=len(candidates) // 2 + 3) as advance:
+
+        def best_of(tried: Sequence[float]) -> float:
+            for candidate in tried:
+                if candidate not in scores:
+                    found = [pool.precision(*maps_of(candidate)) for maps_of, pool in parts]
+                    scores[candidate] = float(np.mean(found))
+                    advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")
+            return max(scores, key=lambda candidate: scores[candidate])
+
+        at = list(candidates).index(best_of(candidates[::2]))
+        best = best_of(candidates[max(at - 1, 0) : at + 2])
+    return Choice(best, dict(sorted(scores.items())))
 
 
 class Pool:
-    """The words among which held-out words look for their translations."""
+    """Held-out words, and the frequent words among which they look for their translations."""
 
     def __init__(self, source: Any, target: Any, held_out: RowPairs):
-        source_rows, self.source_pairs = _pool_rows(len(source), held_out.source)
-        target_rows, self.target_pairs = _pool_rows(len(target), held_out.target)
+        kept = np.isin(held_out.source, np.unique(held_out.source)[:MOST_WORDS])
+        held_out = held_out.take(np.flatnonzero(kept))
+        source_rows, self.source_places = _pool_rows(len(source), held_out.source)
+        target_rows, self.target_places = _pool_rows(len(target), held_out.target)
         self.source, self.target = source[source_rows], target[target_rows]
 
     def precision(self, source_map: Matrix, target_map: Matrix) -> float:
         """Return P@1 by CSLS, averaged over both directions."""
-        x = unit(self.source @ source_map.astype(np.float32))
-        z = unit(self.target @ target_map.astype(np.float32))
-        there = _precision(x, z, self.source_pairs, self.target_pairs)
-        back = _precision(z, x, self.target_pairs, self.source_pairs)
-        return (there + back) / 2
+        x = unit(self.source @ source_map.astype(self.source.dtype))
+        z = unit(self.target @ target_map.astype(self.target.dtype))
+        cosines = x @ z.T
+        if not np.isfinite(cosines).all():
+            return 0.0
+        back = np.ascontiguousarray(cosines.T)
+        r_target, r_source = _neighborhood(cosines), _neighborhood(back)
+        there = _precision(cosines, r_source, self.source_places, self.target_places)
+        return (there + _precision(back, r_target, self.target_places, self.source_places)) / 2
 
 
 def _pool_rows(vocabulary: int, needed: RowIndices) -> tuple[RowIndices, RowIndices]:
@@ -107,9 +119,17 @@ def _pool_rows(vocabulary: int, needed: RowIndices) -> tuple[RowIndices, RowIndi
     return rows, np.searchsorted(rows, needed)
 
 
-def _precision(x: Matrix, z: Matrix, queries: RowIndices, gold: RowIndices) -> float:
-    words, first = np.unique(queries, return_inverse=True)
-    best = CSLS().index(x, z).search(x[words], 1).indices[:, 0]
+def _neighborhood(cosines: Matrix) -> Vector:
+    """Return the mean of each row's largest cosines."""
+    k = min(NEIGHBORS, cosines.shape[1])
+    means: Vector = np.partition(cosines, -k, axis=1)[:, -k:].mean(axis=1)
+    return means
+
+
+def _precision(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: RowIndices) -> float:
+    """Return the share of query words whose best target by CSLS is a gold one."""
+    words, word_of_pair = np.unique(queries, return_inverse=True)
+    best = (2 * cosines[words] - hubness).argmax(axis=1)
     right = np.zeros(len(words), bool)
-    np.logical_or.at(right, first, best[first] == gold)
+    np.logical_or.at(right, word_of_pair, best[word_of_pair] == gold)
     return float(right.mean())

@@ -41,7 +41,13 @@ class RotationOnly(HubMapper):
             return (2 * (moments.source @ rotation @ moments.target - moments.cross),)
 
         found = minimize(
-            Stiefel(*start.shape), cost, gradient, (start,), tolerance=1e-6, label="Rotating"
+            Stiefel(*start.shape),
+            cost,
+            gradient,
+            (start,),
+            tolerance=1e-4,
+            max_iterations=200,  # the ablation is poor wherever it stops
+            label="Rotating",
         )
         self.report_.setdefault("solver", {})[str(edge)] = {
             "cost": found.cost,
