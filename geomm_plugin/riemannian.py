@@ -76,6 +76,10 @@ def minimize(
             max_iterations=max_iterations, max_time=float("inf"), min_gradient_norm=0, verbosity=0
         )
         initial = list(start) if len(start) > 1 else start[0]
+        slope = problem.riemannian_gradient(initial)
+        if not manifold.norm(initial, slope) > 0:
+            return Minimum(tuple(start), costs[-1], 0, "The start is a stationary point.")
+        costs.clear()
         try:
             result = optimizer.run(problem, initial_point=initial)
             reason = result.stopping_criterion

@@ -50,7 +50,7 @@ class MetricOnly(LinearMapper):
         d = next(iter(dimensions.values()))
         moments = [Moments.of(vectors[s], vectors[t], found) for (s, t), found in pairs.items()]
         # In units of `scale` the factor L is of order one, whatever the size of the dictionary.
-        scale = np.sqrt(sum(np.trace(m.source) * np.trace(m.target) for m in moments)) / d + 1e-300
+        scale = np.sqrt(sum(np.trace(m.source) * np.trace(m.target) for m in moments)) / d or 1.0
 
         def loss(flat: Vector) -> tuple[float, Vector]:
             factor = flat.reshape(d, d)

@@ -1,0 +1,7 @@
+from geomm_whitening import Whitening
+
+from geomm_plugin.testing import check_mapper
+
+
+def test_contract():
+    check_mapper(Whitening)

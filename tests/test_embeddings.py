@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from geomm_plugin import Embeddings, as_embeddings
+from geomm_plugin.errors import FormatError, UnknownNameError
+
+
+def test_words_rows_and_vectors():
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2)
+    embeddings = Embeddings(["a", "b", "a"], vectors)
+    assert embeddings.vectors is vectors
+    assert embeddings.row_of == {"a": 0, "b": 1}
+    assert embeddings["b"].tolist() == [2, 3]
+    assert "b" in embeddings and "c" not in embeddings
+    assert len(embeddings) == 3 and embeddings.dimension == 2
+    assert np.array_equal(np.concatenate(list(embeddings.blocks(2))), vectors)
+    assert embeddings.head(1).words == ["a"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_floating_types_are_kept_and_whole_numbers_become_float32(dtype):
+    assert Embeddings(["a"], np.ones((1, 2), dtype)).vectors.dtype == dtype
+    assert Embeddings(["a"], np.ones((1, 2), int)).vectors.dtype == np.float32
+
+
+def test_as_embeddings_understands_mappings_and_pairs():
+    embeddings = Embeddings(["a"], np.ones((1, 2)))
+    assert as_embeddings(embeddings) is embeddings
+    assert as_embeddings({"a": [1, 2], "b": [3, 4]})["b"].tolist() == [3, 4]
+    assert as_embeddings((["a"], [[1.0, 2.0]]))["a"].tolist() == [1, 2]
+
+
+def test_errors():
+    with pytest.raises(FormatError, match="2 words and 1 vectors"):
+        Embeddings(["a", "b"], np.ones((1, 2)))
+    with pytest.raises(FormatError, match="one row per word"):
+        Embeddings(["a"], np.ones(2))
+    with pytest.raises(FormatError, match="read a file with read_embeddings"):
+        as_embeddings("wiki.en.vec")
+    with pytest.raises(UnknownNameError, match="'z' is not among these 1 words"):
+        Embeddings(["a"], np.ones((1, 2)))["z"]

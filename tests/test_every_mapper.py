@@ -1,0 +1,32 @@
+"""One suite for all mappers: the contract, and the real words of the demo data."""
+
+import pytest
+
+from geomm_plugin import evaluate, get_mapper, registry
+from geomm_plugin.testing import CHECKS
+
+ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
+GOOD = (0.85, 1.0)
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_contract(name, check):
+    check(lambda: get_mapper(name))
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+def test_translates_real_words(name, demo):
+    embeddings = {language: demo.embeddings[language] for language in ("en", "es")}
+    mapper = get_mapper(name).fit(embeddings, {("en", "es"): demo.train["en", "es"]})
+    space = mapper.map(embeddings)
+    result = evaluate(space, "en", "es", demo.test["en", "es"])
+    lowest, highest = ABLATIONS.get(name, GOOD)
+    assert lowest <= result.scores["p@1"] <= highest
+
+
+def test_every_mapper_tells_its_paper_and_formula():
+    import inspect
+
+    for mapper in registry.mappers.values():
+        assert "min" in inspect.getdoc(inspect.getmodule(mapper)), mapper

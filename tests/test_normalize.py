@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from geomm_plugin import Normalizer
+from geomm_plugin.errors import ParameterError, UnknownNameError
+from geomm_plugin.normalize import unit
+
+
+@pytest.fixture
+def vectors():
+    return np.random.default_rng(0).normal(1, 2, (300, 7)).astype(np.float32)
+
+
+def transformed(steps, vectors):
+    return Normalizer(steps).fit({"en": vectors}).transform("en", vectors)
+
+
+def test_unit_rows_have_length_one_and_zero_stays_zero(vectors):
+    vectors[3] = 0
+    lengths = np.linalg.norm(transformed(["unit"], vectors), axis=1)
+    assert lengths[3] == 0
+    assert np.allclose(np.delete(lengths, 3), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_unit_stands_huge_and_tiny_numbers(vectors, scale):
+    assert np.allclose(unit(vectors * np.float32(scale)), unit(vectors), atol=1e-5)
+
+
+def test_center_takes_the_mean_of_the_rows_off(vectors):
+    assert np.allclose(transformed(["center"], vectors).mean(axis=0), 0, atol=1e-6)
+
+
+def test_centeremb_takes_the_mean_of_each_row_off(vectors):
+    assert np.allclose(transformed(["centeremb"], vectors).mean(axis=1), 0, atol=1e-6)
+
+
+def test_unitdim_columns_have_length_one(vectors):
+    assert np.allclose(np.linalg.norm(transformed(["unitdim"], vectors), axis=0), 1, atol=1e-6)
+
+
+def test_steps_apply_from_left_to_right(vectors):
+    centered_last = transformed(["unit", "center"], vectors)
+    unit_last = transformed(["center", "unit"], vectors)
+    assert np.allclose(centered_last.mean(axis=0), 0, atol=1e-6)
+    assert np.allclose(np.linalg.norm(unit_last, axis=1), 1, atol=1e-6)
+    assert not np.allclose(centered_last, unit_last, atol=1e-3)
+    by_hand = unit(vectors) - unit(vectors).mean(axis=0)
+    assert np.allclose(centered_last, by_hand, atol=1e-6)
+
+
+def test_means_come_from_fit_not_from_what_is_transformed(vectors):
+    normalizer = Normalizer(["unit", "center", "unitdim"]).fit({"en": vectors})
+    everything = normalizer.transform("en", vectors)
+    assert np.allclose(normalizer.transform("en", vectors[:5]), everything[:5], atol=1e-7)
+
+
+def test_each_language_has_its_own_means(vectors):
+    normalizer = Normalizer(["center"]).fit({"en": vectors, "es": vectors + 5})
+    assert np.allclose(
+        normalizer.transform("en", vectors), normalizer.transform("es", vectors + 5), atol=1e-5
+    )
+
+
+def test_nothing_is_changed_in_place(vectors):
+    before = vectors.copy()
+    transformed(["unit", "center", "unitdim", "centeremb"], vectors)
+    assert np.array_equal(before, vectors)
+
+
+def test_a_view_gives_the_same_rows_without_a_copy_of_the_vocabulary(vectors):
+    normalizer = Normalizer(["unit", "center"]).fit({"en": vectors})
+    view = normalizer.view("en", vectors)
+    everything = normalizer.transform("en", vectors)
+    assert view.raw is vectors
+    assert view.shape == vectors.shape and len(view) == len(vectors)
+    assert np.array_equal(view[[4, 2]], everything[[4, 2]])
+    assert np.array_equal(view[7], everything[7])
+    assert np.array_equal(np.concatenate(list(view.blocks(64))), everything)
+    assert np.array_equal(np.asarray(view), everything)
+
+
+def test_state_and_restore_are_inverse(vectors):
+    normalizer = Normalizer(["unit", "center", "unitdim"]).fit({"a/b": vectors})
+    again = Normalizer(normalizer.steps)
+    again.restore(["a/b"], normalizer.state())
+    assert np.array_equal(again.transform("a/b", vectors), normalizer.transform("a/b", vectors))
+
+
+def test_errors():
+    with pytest.raises(ParameterError, match="no normalization 'centre'. Did you mean 'center'?"):
+        Normalizer(["unit", "centre"])
+    with pytest.raises(UnknownNameError, match="'fr' was not fitted; there are en"):
+        Normalizer().fit({"en": np.eye(3)}).transform("fr", np.eye(3))

@@ -1,0 +1,57 @@
+"""Packages of other people, as they are found when installed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "your_own_mapper"
+
+
+def run(*arguments, path):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join([str(path), str(ROOT), str(ROOT / "adapters")])},
+    )
+
+
+def test_an_installed_plugin_is_found_and_a_broken_one_named():
+    done = run("-m", "geomm_plugin", "mappers", path=ROOT / "tests" / "plugin_on_disk")
+    assert done.returncode == 0, done.stderr
+    assert "someone" in done.stdout and "from geomm_someone 1.2" in done.stdout
+    assert "Warning: Skipped the plugin 'zbroken' (geomm_someone): No module named" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Install the example package, without a network, where nothing else is."""
+    folder = tmp_path_factory.mktemp("site")
+    command = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    command += ["--disable-pip-version-check", "--target", str(folder), str(EXAMPLE)]
+    done = run(*command, path=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_example_package_is_installed_and_found(installed):
+    done = run("-m", "geomm_plugin", "mappers", path=installed)
+    assert "whitening" in done.stdout and "from geomm-whitening 0.1.0" in done.stdout, done.stderr
+
+
+def test_the_example_package_passes_its_own_tests(installed):
+    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE), path=installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_example_mapper_aligns(installed, tmp_path):
+    data = ROOT / "geomm_plugin" / "data"
+    arguments = ["align", f"en={data / 'en.vec.gz'}", f"es={data / 'es.vec.gz'}", "--max-words"]
+    arguments += ["2000", "--dictionary", f"en-es={data / 'en-es.train.txt'}"]
+    arguments += ["--mapper", "whitening", "--set", "ridge=2.5", "--output", str(tmp_path / "out")]
+    done = run("-m", "geomm_plugin", *arguments, path=installed)
+    assert done.returncode == 0, done.stderr
+    assert "Whitening(ridge=2.5)" in done.stdout
