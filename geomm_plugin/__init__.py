@@ -13,6 +13,7 @@ The pipeline is the table of contents; each arrow is a module:
 """
 
 from geomm_plugin import registry
+from geomm_plugin.comparison import compare
 from geomm_plugin.dictionary import identical_words, pair_up, read_dictionary, split
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.evaluation import evaluate
@@ -22,7 +23,7 @@ from geomm_plugin.mapper import HubMapper, LinearMapper, Mapper
 from geomm_plugin.metrics import Metric
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.registry import get_mapper
-from geomm_plugin.retrieval import CSLS, Cosine, Retrieval
+from geomm_plugin.retrieval import CSLS, Cosine, InvertedSoftmax, Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper, save_mapper
 
@@ -32,6 +33,7 @@ __all__ = [
     "Embeddings",
     "Format",
     "HubMapper",
+    "InvertedSoftmax",
     "LinearMapper",
     "Mapper",
     "Metric",
@@ -39,6 +41,7 @@ __all__ = [
     "Retrieval",
     "SharedSpace",
     "as_embeddings",
+    "compare",
     "evaluate",
     "get_mapper",
     "hookimpl",

@@ -50,7 +50,7 @@ def read_dictionary(path: str | Path) -> Dictionary:
     """
     path = Path(path)
     pairs: Dictionary = []
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         columns = [c.strip(" ") for c in line.split("\t")] if "\t" in line else line.split(" ")
@@ -67,7 +67,8 @@ def read_dictionary(path: str | Path) -> Dictionary:
     return pairs
 
 
-def _lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a text file (or .gz), in UTF-8; bytes that are not survive as they are."""
     try:
         if path.suffix == ".gz":
             with gzip.open(path) as stream:

@@ -15,6 +15,9 @@ from geomm_plugin.errors import GeommError
 COMMANDS = {
     "demo": "geomm_plugin.cli.demo",
     "align": "geomm_plugin.cli.align",
+    "evaluate": "geomm_plugin.cli.evaluate",
+    "compare": "geomm_plugin.cli.compare",
+    "diagnose": "geomm_plugin.cli.diagnose",
     "translate": "geomm_plugin.cli.translate",
     "mappers": "geomm_plugin.cli.mappers",
 }

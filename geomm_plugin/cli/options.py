@@ -75,7 +75,7 @@ def read_dictionaries(
     """Read LANG-LANG=FILE options, and make the dictionaries of identical words."""
     found: dict[tuple[str, str], Dictionary] = {}
     for spec in specs:
-        name, path = _split(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
+        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
         found.setdefault(language_pair(name, embeddings), []).extend(read_dictionary(path))
     for name in identical:
         source, target = language_pair(name, embeddings)
@@ -107,14 +107,15 @@ def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:
     """Read several NAME=VALUE texts, each name once."""
     found: dict[str, str] = {}
     for spec in specs:
-        name, value = _split(spec, form)
+        name, value = split_spec(spec, form)
         if name in found:
             raise ParameterError(f"{name!r} is given twice: {found[name]} and {value}. Keep one.")
         found[name] = value
     return found
 
 
-def _split(spec: str, form: str) -> tuple[str, str]:
+def split_spec(spec: str, form: str) -> tuple[str, str]:
+    """Read NAME=VALUE."""
     name, equals, value = spec.partition("=")
     if not (name and equals and value):
         raise ParameterError(f"{spec!r} is not understood; write {form}.")

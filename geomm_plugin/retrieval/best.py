@@ -8,6 +8,7 @@ import numpy.typing as npt
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.retrieval.dots import exact_dots, rounding
 
+GROUP = 16  # columns whose maximum is taken first
 SPARE = 6  # values kept beyond the k largest, for those that rounding cannot tell from the k-th
 
 
@@ -37,17 +38,19 @@ class Best:
     def update(self, tile: Matrix, first: int) -> None:
         """Take in a tile of values whose columns are numbered from `first`."""
         size = self.values.shape[1]
-        above = tile > self.floor[:, None]
-        found = np.flatnonzero(above)
-        if len(found) > 2 * size * len(tile):  # too many to sort in one by one
+        above = _above(tile, self.floor)
+        if np.count_nonzero(above) > 2 * size * len(tile):  # too many to sort in one by one
+            above = _above(tile, np.maximum(_reached(tile, size), self.floor))
+        if np.count_nonzero(above) > 4 * size * len(tile):  # many equal values
             most = min(size, tile.shape[1])
             columns = np.argpartition(tile, -most, axis=1)[:, -most:]
             rows = np.arange(len(tile))
             self._merge(rows, np.take_along_axis(tile, columns, axis=1), columns + first)
-        elif len(found):
-            row, column = np.divmod(found, tile.shape[1])
+            return
+        row, column = _where(above)
+        if len(row):
             count = np.bincount(row, minlength=len(tile))
-            place = np.arange(len(found)) - (np.cumsum(count) - count)[row]
+            place = np.arange(len(row)) - (np.cumsum(count) - count)[row]
             rows = np.flatnonzero(count)
             at = np.searchsorted(rows, row)
             values = np.full((len(rows), int(count.max())), -np.inf, np.float32)
@@ -69,6 +72,40 @@ class Best:
         """Return the k-th largest value of each row."""
         values: npt.NDArray[np.float32] = np.partition(self.values, -k, axis=1)[:, -k]
         return values
+
+
+def _above(tile: Matrix, floor: Vector) -> npt.NDArray[np.bool_]:
+    """Say which values are above each row's floor."""
+    above: npt.NDArray[np.bool_] = tile > floor[:, None]  # laid out in memory as the tile is
+    return above
+
+
+def _where(above: npt.NDArray[np.bool_]) -> tuple[RowIndices, RowIndices]:
+    """Return rows and columns, row by row.
+
+    A tile may be the transpose of a product: it is then searched as it lies in memory.
+    """
+    if above.flags.c_contiguous:
+        row, column = np.divmod(np.flatnonzero(above), above.shape[1])
+        return row, column
+    column, row = np.divmod(np.flatnonzero(above.T), len(above))
+    order = np.argsort(row, kind="stable")
+    return row[order], column[order]
+
+
+def _reached(tile: Matrix, count: int) -> Vector:
+    """Return for each row a value that at least `count` of its numbers exceed.
+
+    It is just below the count-th largest of the maxima of groups of columns: few numbers to sort,
+    and little below the count-th largest of all.
+    """
+    groups = tile.shape[1] // GROUP
+    if groups < 2 * count:
+        return np.full(len(tile), -np.inf, np.float32)
+    maxima = tile[:, : groups * GROUP].reshape(len(tile), GROUP, groups).max(axis=1)
+    maxima.partition(groups - count, axis=1)
+    reached: Vector = np.nextafter(maxima[:, groups - count], np.float32(-np.inf))
+    return reached
 
 
 def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:

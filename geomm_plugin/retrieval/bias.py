@@ -10,6 +10,7 @@ import numpy as np
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.retrieval.dots import representatives
 
+ROUNDED = 1e-6  # more than a bias loses as a float32
 SHARE = 0.7  # bounds are used where they promise to save at least 30 % of the work
 
 
@@ -69,7 +70,7 @@ class Bias(ABC):
             self._values[missing] = self.compute(missing)
         values: Vector = self._values[first]
         self._values[rows] = values
-        self.lower[rows] = np.nextafter(values.astype(np.float32), np.float32(-np.inf))
+        self.lower[rows] = values - ROUNDED
         return values
 
     def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
@@ -89,7 +90,7 @@ class KnownBias(Bias):
     def __init__(self, target: Matrix, values: Vector):
         super().__init__(target, target)
         self._values[:] = values
-        self.lower = np.nextafter(values.astype(np.float32), np.float32(-np.inf))
+        self.lower[:] = values - ROUNDED
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return what is known."""

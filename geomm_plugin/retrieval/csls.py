@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from geomm_plugin.embeddings import Matrix
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.biased_index import BiasedIndex
 from geomm_plugin.retrieval.dots import as_unit_rows
 from geomm_plugin.retrieval.interface import Index, Retrieval
@@ -26,5 +26,6 @@ class CSLS(Retrieval):
 
     def index(self, source: Matrix, target: Matrix) -> Index:
         """Prepare to search; r_S is computed when it is needed, for the targets that may win."""
+        check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         return BiasedIndex(target, NeighborhoodBias(source, target, self.k))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from geomm_plugin.embeddings import Matrix, RowIndices
@@ -49,6 +49,16 @@ class Retrieval(ABC):
     """A score that ranks target words; its fields are its parameters."""
 
     name: ClassVar[str]
+
+    @property
+    def label(self) -> str:
+        """The name, and the parameters that are not the default: "csls", "csls(k=5)"."""
+        changed = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({', '.join(changed)})" if changed else self.name
 
     @abstractmethod
     def index(self, source: Matrix, target: Matrix) -> Index:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
-from geomm_plugin.parameters import Within
+from geomm_plugin.parameters import Within, check_parameters
 from geomm_plugin.retrieval.bias import Bias
 from geomm_plugin.retrieval.biased_index import BiasedIndex
 from geomm_plugin.retrieval.dots import as_unit_rows, column_tiles, rounding
@@ -37,6 +37,7 @@ class InvertedSoftmax(Retrieval):
 
     def index(self, source: Matrix, target: Matrix) -> Index:
         """Prepare to search; the sums are computed when they are needed."""
+        check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         temperature = self.temperature
         if temperature is None:
@@ -45,9 +46,9 @@ class InvertedSoftmax(Retrieval):
 
 
 class LogSumBias(Bias):
-    """bias(z) = temperature * log of the sum over x' of exp(cos(x', z) / temperature).
+    """bias(z) = t log of the mean over source words x' of exp(cos(x', z) / t), from -1 to 1.
 
-    The sum over a cell of n words with mean m is at least n exp(m . z / temperature), by Jensen's
+    The sum over a cell of n words with mean m is at least n exp(m . z / t), by Jensen's
     inequality; the cells nearest to z are summed word by word.
     """
 
@@ -63,7 +64,7 @@ class LogSumBias(Bias):
             sums = LogSums(len(targets), self.temperature)
             for tile in column_tiles(len(self.source), COLUMNS):
                 sums.add(targets @ self.source[tile].T)
-            bias[part] = sums.bias()
+            bias[part] = sums.bias(len(self.source))
         return bias
 
     def bound(self) -> Vector:
@@ -88,7 +89,7 @@ class LogSumBias(Bias):
             for part in column_tiles(len(targets), COLUMNS):
                 rows = targets[part]
                 sums.add(self.target[rows] @ self.source[members[cell]].T, rows)
-        return sums.bias() - 2 * rounding(self.target.shape[1])
+        return sums.bias(len(self.source)) - 2 * rounding(self.target.shape[1])
 
     def cost_of_bound(self) -> float:
         """Return how many dot products the quantizer, the means and the probes take."""
@@ -97,17 +98,17 @@ class LogSumBias(Bias):
 
     def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
         """Return p(x | z)."""
-        scores: Matrix = np.exp(gaps / self.temperature)
-        return scores
+        scores: Matrix = np.exp(gaps / self.temperature) / len(self.source)
+        return np.minimum(scores, 1)  # rounding may leave a probability just above 1
 
 
 class LogSums:
-    """temperature * log of a growing sum of exp(value / temperature), for each row."""
+    """t log of a growing sum of exp(value / t), for each row."""
 
     def __init__(self, rows: int, temperature: float):
         self.temperature = temperature
         self.largest = np.full(rows, -np.inf, np.float32)
-        self.sums = np.zeros(rows)  # of exp((value - largest) / temperature): nothing overflows
+        self.sums = np.zeros(rows)  # of exp((value - largest) / t): nothing overflows
 
     def add(self, values: Matrix, rows: RowIndices | slice = slice(None)) -> None:
         """Add the values of each row; changes them."""
@@ -120,9 +121,9 @@ class LogSums:
         self.sums[rows] = self.sums[rows] * decay + values.sum(axis=1)
         self.largest[rows] = largest
 
-    def bias(self) -> Vector:
-        """Return temperature * log of the sums."""
-        bias: Vector = self.largest + self.temperature * np.log(self.sums)
+    def bias(self, count: int) -> Vector:
+        """Return t log of the sums / count."""
+        bias: Vector = self.largest + self.temperature * np.log(self.sums / count)
         return bias
 
 

@@ -1,0 +1,107 @@
+"""`geomm compare`: mappers against each other on the same data."""
+
+from __future__ import annotations
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import choices, options
+from geomm_plugin.comparison import compare
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation import UnknownWords
+
+
+@click.command()
+@options.embeddings_argument
+@options.dictionary_option
+@options.identical_option
+@click.option(
+    "--test",
+    "-t",
+    "tests",
+    multiple=True,
+    required=True,
+    metavar="LANG-LANG=FILE",
+    help="Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt. Repeatable.",
+)
+@click.option(
+    "--mapper",
+    "-m",
+    "mappers",
+    multiple=True,
+    default=("all",),
+    show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="A name that `geomm mappers` lists, e.g. geomm:regularization=100, or all. Repeatable.",
+)
+@options.set_option
+@choices.retrievals_option
+@choices.oov_option
+@click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
+@click.option(
+    "--jobs",
+    "-j",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
+)
+@click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print all numbers as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
+@options.max_words_option
+@options.quiet_option
+def command(
+    embeddings: tuple[str, ...],
+    dictionaries: tuple[str, ...],
+    identical: tuple[str, ...],
+    tests: tuple[str, ...],
+    mappers: tuple[str, ...],
+    settings: tuple[str, ...],
+    retrievals: tuple[str, ...],
+    oov: UnknownWords,
+    baseline: str | None,
+    jobs: int,
+    markdown: bool,
+    as_csv: bool,
+    as_json: bool,
+    max_words: int | None,
+    quiet: bool,
+) -> None:
+    """Fit mappers on the same data, score them on the same words, and say whose lead is luck.
+
+    P@1 comes with a 95 % bootstrap interval, and its difference from the baseline with the p-value
+    of McNemar's paired test, adjusted for the number of mappers (Holm).
+
+    \b
+    Example:
+        geomm compare en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
+            --test en-es=test.txt --mapper procrustes --mapper geomm:regularization=100
+    """
+    if markdown + as_csv + as_json > 1:
+        raise ParameterError("Choose one of --markdown, --csv and --json.")
+    chosen = choices.make_mappers(mappers, settings)
+    ranked = choices.make_retrievals(retrievals)
+    with progress.shown(quiet):
+        read = options.read_all(embeddings, max_words)
+        train = options.read_dictionaries(dictionaries, identical, read)
+        test = options.read_dictionaries(tests, (), read)
+        found = compare(
+            chosen,
+            read,
+            train,
+            test,
+            retrievals=ranked,
+            baseline=baseline,
+            oov=oov,
+            answers=0,
+            jobs=jobs,
+        )
+    if as_json:
+        click.echo(found.to_json())
+    elif as_csv:
+        click.echo(found.to_csv(), nl=False)
+    elif markdown:
+        click.echo(found.to_markdown(), nl=False)
+    else:
+        click.echo(str(found))

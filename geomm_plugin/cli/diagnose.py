@@ -1,0 +1,81 @@
+"""`geomm diagnose`: why an alignment is good or bad."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import options
+from geomm_plugin.comparison_table import text_table
+from geomm_plugin.diagnosis import Diagnosis, diagnose
+from geomm_plugin.errors import DictionaryError
+
+SHOWN = 20  # suspicious pairs
+
+
+@click.command()
+@options.embeddings_argument
+@options.dictionary_option
+@options.identical_option
+@click.option("--mapper", "-m", default="procrustes", show_default=True, help="Aligns each pair.")
+@options.set_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a pair.")
+@options.max_words_option
+@options.quiet_option
+def command(
+    embeddings: tuple[str, ...],
+    dictionaries: tuple[str, ...],
+    identical: tuple[str, ...],
+    mapper: str,
+    settings: tuple[str, ...],
+    as_json: bool,
+    max_words: int | None,
+    quiet: bool,
+) -> None:
+    """Look at dictionaries, hubs and how alike the spaces are, and say what to do.
+
+    \b
+    Example:
+        geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
+    """
+    chosen = options.make_mapper(mapper, settings)
+    with progress.shown(quiet):
+        read = options.read_all(embeddings, max_words)
+        pairs = options.read_dictionaries(dictionaries, identical, read)
+        if not pairs:
+            raise DictionaryError(
+                "A diagnosis needs a dictionary. Give --dictionary or --identical."
+            )
+        found = diagnose(read, pairs, chosen)
+    if as_json:
+        click.echo(json.dumps([one.row() for one in found], ensure_ascii=False))
+        return
+    for one in found:
+        _show(one)
+
+
+def _show(found: Diagnosis) -> None:
+    source, target = found.pair
+    mapped = found.hubness
+    click.echo(f"{source}-{target}")
+    rows = [
+        ["dictionary", f"{found.n_pairs} pairs, coverage {found.coverage:.0%}"],
+        ["missing", f"{found.missing_source} in {source}, {found.missing_target} in {target}"],
+        ["hubness alone", f"{source} {mapped['source']:.2f}, {target} {mapped['target']:.2f}"],
+        ["hubness mapped", f"cosine {mapped['cosine']:.2f}, CSLS {mapped['csls']:.2f}"],
+        ["relational similarity", f"{found.relational_similarity:.3f} (isometric: 1)"],
+        ["Laplacian difference", f"{found.laplacian_difference:.1f} (isometric: 0)"],
+        ["singular value gap", f"{found.singular_value_gap:.1f} (isometric: 0)"],
+        ["suspicious pairs", str(len(found.suspicious))],
+    ]
+    click.echo(text_table([["  " + name, value] for name, value in rows]))
+    for pair in found.suspicious[:SHOWN]:
+        click.echo(
+            f"    {pair.source} - {pair.target}  cosine {pair.cosine:.2f}; rather {pair.suggestion}"
+        )
+    if len(found.suspicious) > SHOWN:
+        click.echo(f"    and {len(found.suspicious) - SHOWN} more (--json lists all)")
+    for sentence in found.advice():
+        click.echo(f"  {sentence}")

@@ -1,0 +1,200 @@
+"""[evaluate] Mappers against each other on the same data: who wins, and whether by luck."""
+
+from __future__ import annotations
+
+import os
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from geomm_plugin import progress
+from geomm_plugin.comparison_table import Comparison, Run
+from geomm_plugin.dictionary import Dictionaries, Dictionary
+from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
+from geomm_plugin.evaluation import Evaluation, UnknownWords, evaluate
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.registry import get_mapper
+from geomm_plugin.retrieval import Retrieval, as_retrieval
+
+T = TypeVar("T")
+
+
+def compare(
+    mappers: Iterable[str | Mapper],
+    embeddings: Mapping[str, object],
+    dictionaries: Dictionaries,
+    tests: Dictionaries,
+    *,
+    retrievals: Iterable[str | Retrieval] = ("csls",),
+    baseline: str | None = None,
+    oov: UnknownWords = "skip",
+    answers: int = 3,
+    jobs: int | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Fit every mapper on the same data and score it on the same test words.
+
+    A mapper that fails is a row with its reason. Vectors are read once; with several jobs they are
+    shared between processes by memory map.
+
+    Parameters
+    ----------
+    mappers
+        Registered names, or mappers with parameters of their own; they are left as they are.
+    dictionaries, tests
+        By pair of languages: what mappers learn from, and what they are scored on.
+    baseline
+        The label of the mapper that the others are tested against; by default the first.
+    answers
+        How many of the best target words are kept for each test word.
+    jobs
+        How many mappers are fitted at the same time, each in its own process (joblib). By default
+        what an enclosing joblib.parallel_config says, and otherwise 1.
+    """
+    chosen = label_mappers(mappers)
+    if baseline is not None and baseline not in chosen:
+        raise ParameterError(
+            f"The baseline {baseline!r} is not among the mappers compared."
+            f"{did_you_mean(baseline, chosen)} They are: {', '.join(chosen)}."
+        )
+    task = Task(
+        {language: as_embeddings(value) for language, value in embeddings.items()},
+        {pair: list(dictionary) for pair, dictionary in dictionaries.items()},
+        {pair: list(dictionary) for pair, dictionary in tests.items()},
+        tuple(as_retrieval(retrieval) for retrieval in retrievals),
+        oov,
+        answers,
+    )
+    task.check()
+    runs = run_all([(task.run, label, mapper) for label, mapper in chosen.items()], jobs)
+    return Comparison(tuple(runs), baseline or next(iter(chosen)), seed)
+
+
+def label_mappers(mappers: Iterable[str | Mapper]) -> dict[str, Mapper]:
+    """Give each mapper a label: its name, and the parameters that are not the default."""
+    found: dict[str, Mapper] = {}
+    for choice in mappers:
+        mapper = get_mapper(choice) if isinstance(choice, str) else choice
+        _, _, changed = repr(mapper).partition("(")
+        label = mapper.name if changed == ")" else f"{mapper.name}({changed}"
+        if label in found:
+            raise ParameterError(f"The mapper {label} is given twice. Leave one out.")
+        found[label] = mapper
+    if not found:
+        raise ParameterError("There is no mapper to compare. Name at least one.")
+    return found
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every mapper is put through."""
+
+    embeddings: dict[str, Embeddings]
+    dictionaries: dict[tuple[str, str], Dictionary]
+    tests: dict[tuple[str, str], Dictionary]
+    retrievals: tuple[Retrieval, ...]
+    oov: UnknownWords
+    answers: int
+
+    def check(self) -> None:
+        """Find what would make every mapper fail, before the first one is fitted."""
+        if not self.tests:
+            raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
+        if not self.retrievals:
+            raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
+        for pair in self.tests:
+            for language in pair:
+                if language not in self.embeddings:
+                    raise LanguagesError(
+                        f"The test dictionary {pair} names the language {language!r}, which has no "
+                        f"embeddings; there are {', '.join(self.embeddings)}."
+                    )
+
+    def run(self, label: str, mapper: Mapper) -> Run:
+        """Fit a mapper and score it on every test dictionary."""
+        mapper = type(mapper)(**mapper.get_params())
+        evaluations: list[Evaluation] = []
+        seconds, peak, error = None, None, None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                seconds, peak = measure(lambda: mapper.fit(self.embeddings, self.dictionaries))
+                space = mapper.map(self.embeddings)
+                for (source, target), dictionary in self.tests.items():
+                    for retrieval in self.retrievals:
+                        evaluations.append(
+                            evaluate(
+                                space,
+                                source,
+                                target,
+                                dictionary,
+                                retrieval,
+                                oov=self.oov,
+                                answers=self.answers,
+                            )
+                        )
+            except Exception as failure:  # whatever a mapper raises, the others go on
+                evaluations.clear()
+                error = f"{type(failure).__name__}: {failure}"
+        return Run(
+            label,
+            mapper.get_params(),
+            seconds,
+            peak,
+            error,
+            tuple(evaluations),
+            getattr(mapper, "report_", {}),
+            tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+        )
+
+
+def measure(work: Callable[[], object]) -> tuple[float, int]:
+    """Do some work; return its seconds, and the bytes that Python and numpy held at its peak."""
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    start = time.perf_counter()
+    try:
+        work()
+        return time.perf_counter() - start, tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+
+
+def run_all(
+    calls: Sequence[tuple[Callable[[str, Mapper], Run], str, Mapper]], jobs: int | None
+) -> list[Run]:
+    """Run every call, in this process or through joblib's back end, in the order given."""
+    runs: list[Run] = []
+    with progress.task("Comparing", total=len(calls)) as advance:
+        if jobs == 1:
+            for function, label, mapper in calls:
+                runs.append(function(label, mapper))
+                advance(1, note=label)
+            return runs
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        parallel = Parallel(n_jobs=jobs, return_as="generator", max_nbytes="1M", mmap_mode="r")
+        workers = max(1, effective_n_jobs(jobs))
+        threads = max(1, (os.cpu_count() or 1) // min(workers, len(calls)))
+        for run in parallel(delayed(_with_threads)(threads, *call) for call in calls):
+            runs.append(run)
+            advance(1, note=run.label)
+    return runs
+
+
+def _with_threads(
+    threads: int, function: Callable[[str, Mapper], Run], label: str, mapper: Mapper
+) -> Run:
+    """Run one call with few BLAS threads, so that jobs do not fight for the cores."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads):
+        return function(label, mapper)
