@@ -17,6 +17,7 @@ COMMANDS = {
     "align": "geomm_plugin.cli.align",
     "translate": "geomm_plugin.cli.translate",
     "mappers": "geomm_plugin.cli.mappers",
+    "convert": "geomm_plugin.cli.convert",
 }
 
 
