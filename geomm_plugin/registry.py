@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pluggy
@@ -18,6 +18,8 @@ from geomm_plugin import hookspecs
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
     from geomm_plugin.metrics import Metric
@@ -59,6 +61,8 @@ class Plugins:
     def manager(self) -> pluggy.PluginManager:
         """The manager, with everything loaded."""
         if self._manager is None:
+            from importlib.metadata import entry_points  # slow to import: not before it is needed
+
             manager = pluggy.PluginManager(hookspecs.PROJECT)
             manager.add_hookspecs(hookspecs)
             self._manager = manager  # set first: a plugin may look up a name while it loads
@@ -66,7 +70,7 @@ class Plugins:
                 for module in self.built_in:
                     self._add(import_module(module), module, _own_origin())
                 for entry_point in sorted(
-                    metadata.entry_points(group=self.group), key=lambda found: found.name
+                    entry_points(group=self.group), key=lambda found: found.name
                 ):
                     self._load(entry_point)
                 self._check()
@@ -96,7 +100,7 @@ class Plugins:
         """Say which package a plugin came with."""
         return self._origins.get(plugin_name, Origin("unknown", ""))
 
-    def _load(self, entry_point: metadata.EntryPoint) -> None:
+    def _load(self, entry_point: EntryPoint) -> None:
         """Register one entry point; a broken one is skipped, and named, but harms nobody else."""
         package = entry_point.dist.name if entry_point.dist else entry_point.value
         version = entry_point.dist.version if entry_point.dist else ""
@@ -131,9 +135,11 @@ class Plugins:
 
 
 def _own_origin() -> Origin:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return Origin("geomm-plugin", metadata.version("geomm-plugin"))
-    except metadata.PackageNotFoundError:  # a checkout on the path, not installed
+        return Origin("geomm-plugin", version("geomm-plugin"))
+    except PackageNotFoundError:  # a checkout on the path, not installed
         return Origin("geomm-plugin", "(not installed)")
 
 

@@ -53,15 +53,16 @@ def parse_decimals(
     counts = ends - points - 1  # digits after the point
     vouched &= counts >= 0
     vouched &= ends - firsts <= MOST_DIGITS + 1
-    eights = _eight_before(text, ends) ^ _NOUGHTS
-    eights &= _LAST_EIGHT.take(counts, mode="clip")
-    others = _other_than_digits(eights)
-    fraction = _join_digits(eights).astype(np.float64)
+    before, last = _sixteen_before(text, ends)
+    last ^= _NOUGHTS
+    last &= _LAST_EIGHT.take(counts, mode="clip")
+    others = _other_than_digits(last)
+    fraction = _join_digits(last).astype(np.float64)
     if counts.max(initial=0) > 8:
-        eights = _eight_before(text, ends - 8) ^ _NOUGHTS
-        eights &= _EIGHT_BEFORE.take(counts, mode="clip")
-        others |= _other_than_digits(eights)
-        fraction += _join_digits(eights).astype(np.float64) * 1e8
+        before ^= _NOUGHTS
+        before &= _EIGHT_BEFORE.take(counts, mode="clip")
+        others |= _other_than_digits(before)
+        fraction += _join_digits(before).astype(np.float64) * 1e8
     vouched &= others == 0
     scale = _POWERS.take(counts, mode="clip")
     whole *= scale
@@ -105,9 +106,11 @@ def _whole_parts(
     return whole, points, vouched
 
 
-def _eight_before(text: Bytes, ends: RowIndices) -> Words64:
-    overlapping = np.ndarray(len(text) - 7, "<u8", text, strides=(1,))
-    return overlapping[ends - 8].astype(np.uint64, copy=False)
+def _sixteen_before(text: Bytes, ends: RowIndices) -> tuple[Words64, Words64]:
+    """Return the eight bytes before the last eight, and the last eight."""
+    overlapping = np.ndarray(len(text) - 15, "V16", text, strides=(1,))
+    pairs = overlapping[ends - 16].view("<u8").reshape(-1, 2)
+    return pairs[:, 0].astype(np.uint64), pairs[:, 1].astype(np.uint64)
 
 
 def _other_than_digits(digits: Words64) -> Words64:

@@ -55,11 +55,8 @@ def parse_lines(block: bytes, dimension: int) -> Lines:
         for number, line in enumerate(lines):
             _parse_numbered(line, number, dimension)
         return Lines([], np.empty((0, dimension), np.float32), len(lines))
-    margin = b"\n" * MARGIN
-    text = np.frombuffer(margin + block + margin, np.uint8)
-    body = text[MARGIN:-MARGIN]
-    separators = np.flatnonzero((body == _SPACE) | (body == _LINE_FEED))
-    separators += MARGIN
+    text = np.frombuffer(block, np.uint8)
+    separators = np.flatnonzero((text == _SPACE) | (text == _LINE_FEED))
     layout = _Layout.of(text, separators, dimension)
     vectors = np.empty((len(layout.begins), dimension), np.float32)
     suspects = np.ones(len(vectors), bool)
@@ -96,12 +93,12 @@ class _Layout:
     ends: RowIndices
     word_ends: RowIndices  # right for the regular lines
     firsts: RowIndices  # the separator before the first number
-    regular: RowIndices  # the lines whose word holds no space
+    regular: RowIndices  # the lines whose word holds no space, except at the edges of the block
 
     @classmethod
     def of(cls, text: Bytes, separators: RowIndices, dimension: int) -> _Layout:
         feeds = np.flatnonzero(text.take(separators) == _LINE_FEED)
-        ends = separators[feeds] - MARGIN
+        ends = separators[feeds]
         begins = np.concatenate(([0], ends[:-1] + 1)).astype(np.intp)
         line_firsts = np.concatenate(([0], feeds[:-1] + 1))
         lasts = feeds  # the separator after the last number: before any trailing spaces
@@ -109,9 +106,10 @@ class _Layout:
             before = np.maximum(lasts - 1, line_firsts)
             lasts = np.where(separators[lasts] - separators[before] == 1, before, lasts)
         firsts = lasts - dimension
-        regular = np.flatnonzero(firsts == line_firsts)
+        far_from_edges = (begins >= MARGIN) & (ends + MARGIN <= len(text))
+        regular = np.flatnonzero((firsts == line_firsts) & far_from_edges)
         word_ends = begins.copy()
-        word_ends[regular] = separators[firsts[regular]] - MARGIN
+        word_ends[regular] = separators[firsts[regular]]
         return cls(begins, ends, word_ends, firsts, regular)
 
 

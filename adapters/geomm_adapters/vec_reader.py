@@ -48,7 +48,7 @@ class VecReader:
 
     def __iter__(self) -> Iterator[None]:
         while (wanted := self._wanted()) != 0:
-            block = self._blocks.take(wanted)
+            block = self._blocks.take(wanted, self._header.dimension)
             if not block:
                 break
             self._add(self._parse(block))
@@ -172,7 +172,7 @@ class _Blocks:
         self._stream = gzip_reader(file) if is_gzip else file
         self._lines = b""  # whole lines that were read and not yet taken
         self._partial = b""  # the beginning of the line after them
-        self._bytes_per_line = 0.0
+        self._bytes_per_line = 0.0  # as the first lines have
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
@@ -182,32 +182,33 @@ class _Blocks:
             if self.ended:
                 return None
             self._fill(_READ)
+        self._bytes_per_line = len(self._lines) / self._lines.count(b"\n")
         return self._lines.partition(b"\n")[0]
 
     def skip_line(self) -> None:
         """Leave out the first line."""
         self._lines = self._lines.partition(b"\n")[2]
 
-    def take(self, count: int | None) -> bytes:
-        """Return at most `count` lines, or a handy block of them; nothing at the file's end."""
+    def take(self, count: int | None, dimension: int) -> bytes:
+        """Return lines with at most `count` words, or a handy block; nothing at the file's end."""
+        shortest = 2 * dimension + 1  # bytes of a line with a word: a space and a digit a number
         if not self._lines:
             size = _READ
-            if count is not None and self._bytes_per_line:
+            if count is not None:
                 size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
             self._fill(size)
         block, self._lines = self._lines, b""
-        there = block.count(b"\n")
-        self._bytes_per_line = len(block) / max(there, 1)
-        if count is not None and there > count:
+        if count is not None and count < len(block) // shortest:
             feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-            end = int(feeds[count - 1]) + 1
-            block, self._lines = block[:end], block[end:]
+            if len(feeds) > count:
+                end = int(feeds[count - 1]) + 1
+                block, self._lines = block[:end], block[end:]
         return block
 
     def count_entries(self) -> int:
         """Count the lines that are left and not empty."""
         entries = 0
-        while block := self.take(None):
+        while block := self.take(None, 1):
             entries += sum(1 for line in block.split(b"\n") if line.strip(b" \r"))
         return entries
 

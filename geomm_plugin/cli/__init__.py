@@ -20,6 +20,7 @@ COMMANDS = {
     "diagnose": "geomm_plugin.cli.diagnose",
     "translate": "geomm_plugin.cli.translate",
     "mappers": "geomm_plugin.cli.mappers",
+    "convert": "geomm_plugin.cli.convert",
 }
 
 

@@ -9,7 +9,7 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.atomic import make_folder, written_beside
 from geomm_plugin.cli import options
-from geomm_plugin.formats import find_format, write_embeddings
+from geomm_plugin.formats import write_embeddings
 from geomm_plugin.normalize import unit
 from geomm_plugin.shared_space import MappedEmbeddings
 from geomm_plugin.storage import save_mapper
@@ -30,6 +30,7 @@ from geomm_plugin.storage import save_mapper
 )
 @click.option("--suffix", default=".vec", show_default=True, help="Format of the aligned files.")
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")
+@options.precision_option
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -41,6 +42,7 @@ def command(
     output: Path,
     suffix: str,
     keep_length: bool,
+    precision: int | None,
     max_words: int | None,
     quiet: bool,
 ) -> None:
@@ -54,7 +56,7 @@ def command(
             --mapper geomm --set regularization=100 --output aligned/
     """
     chosen = options.make_mapper(mapper, settings)
-    find_format(Path(f"x{suffix}"))
+    written = options.format_for(Path(f"x{suffix}"), precision)
     _check_writable(output)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -65,8 +67,7 @@ def command(
         for language in space:
             mapped = space[language]
             aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
-            with progress.task(f"Writing {language}{suffix}"):
-                write_embeddings(aligned, output / f"{language}{suffix}")
+            write_embeddings(aligned, output / f"{language}{suffix}", format=written)
         save_mapper(chosen, output / "mapper")
     if not quiet:
         _summarize(chosen, output, suffix, {language: repr(space[language]) for language in space})

@@ -12,7 +12,7 @@ from geomm_plugin import registry
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.formats import find_format, read_embeddings
+from geomm_plugin.formats import Format, find_format, read_embeddings
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parse_settings
 from geomm_plugin.registry import get_mapper
@@ -54,6 +54,12 @@ max_words_option = click.option(
     metavar="N",
     help="Read only the first (most frequent) N words of each file.",
 )
+precision_option = click.option(
+    "--precision",
+    type=click.IntRange(min=1, max=20),
+    metavar="DIGITS",
+    help="Digits after the decimal point in text files, e.g. 5; by default all that float32 has.",
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 
 
@@ -82,6 +88,19 @@ def read_dictionaries(
         words = identical_words(embeddings[source], embeddings[target])
         found.setdefault((source, target), []).extend(words)
     return found
+
+
+def format_for(path: Path, precision: int | None) -> Format:
+    """Return the format that a path's suffix says, with the precision given if it has one."""
+    chosen = find_format(path)
+    if precision is not None:
+        if not hasattr(chosen, "precision"):
+            raise ParameterError(
+                f"--precision is for text; the format {chosen.name!r} keeps every digit. Leave it "
+                "out, or choose the suffix .vec."
+            )
+        chosen.precision = precision
+    return chosen
 
 
 def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
