@@ -3,13 +3,26 @@
 from collections.abc import Iterable
 
 from geomm_adapters.fasttext_vec import FastTextVec
-from geomm_adapters.gensim_vectors import from_keyedvectors, is_keyedvectors, to_keyedvectors
+from geomm_adapters.gensim_vectors import (
+    align_keyedvectors,
+    from_keyedvectors,
+    is_keyedvectors,
+    to_keyedvectors,
+)
 from geomm_adapters.safetensors_file import SafetensorsFile
+from geomm_adapters.translation_matrix import TranslationMatrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format
 from geomm_plugin.hookspecs import hookimpl
 
-__all__ = ["FastTextVec", "SafetensorsFile", "from_keyedvectors", "to_keyedvectors"]
+__all__ = [
+    "FastTextVec",
+    "SafetensorsFile",
+    "TranslationMatrix",
+    "align_keyedvectors",
+    "from_keyedvectors",
+    "to_keyedvectors",
+]
 
 
 @hookimpl
