@@ -36,6 +36,35 @@ def written_beside(path: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def all_written_beside(path: Path) -> Iterator[Path]:
+    """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
+
+    The one called like `path` moves last, so that it finds the others in their place.
+    """
+    make_folder(path.parent)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            yield part
+            written = sorted(Path(folder).iterdir(), key=lambda entry: entry == part)
+            if part not in written:
+                raise FileError(f"Cannot write {path}: the format wrote nothing of that name.")
+            for file in Path(folder).rglob("*"):
+                if file.is_file():
+                    with file.open("rb+") as stream:
+                        os.fsync(stream.fileno())
+            for number, entry in enumerate(written):
+                place = path.parent / entry.name
+                if place.is_dir():  # a folder is never replaced by rename: it goes aside first
+                    place.rename(Path(folder) / f".old-{number}")
+                entry.replace(place)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it."""
     try:

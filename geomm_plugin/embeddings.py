@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,9 +29,18 @@ class Embeddings:
         The vocabulary. A word that repeats is found at its first row.
     vectors
         One row per word. Floating types are kept as they are and not copied.
+    attributes
+        What else is known of each word, e.g. {"count": array}; carried along, never used.
     """
 
-    def __init__(self, words: Sequence[str], vectors: npt.ArrayLike):
+    attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        vectors: npt.ArrayLike,
+        attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+    ):
         self.words: Sequence[str] = words if isinstance(words, (list, tuple)) else list(words)
         self._vectors = _as_matrix(vectors)
         if len(self.words) != len(self._vectors):
@@ -38,6 +48,7 @@ class Embeddings:
                 f"Embeddings need one vector for each word; there are {len(self.words)} words and "
                 f"{len(self._vectors)} vectors."
             )
+        self.attributes = attributes
 
     @property
     def vectors(self) -> Matrix:
@@ -69,7 +80,23 @@ class Embeddings:
 
     def head(self, count: int) -> Embeddings:
         """Return the first (most frequent) words only."""
-        return Embeddings(self.words[:count], self.vectors[:count])
+        return Embeddings(self.words[:count], self.vectors[:count], self._head_attributes(count))
+
+    def vector(self, word: str) -> Vector:
+        """Return the vector of a word, also of one outside the vocabulary where subwords tell."""
+        return self[word]
+
+    def with_words(self, words: Iterable[str]) -> Embeddings:
+        """Add words outside the vocabulary, whose vectors subwords tell; known ones are skipped."""
+        added = [word for word in dict.fromkeys(words) if word not in self]
+        if not added:
+            return self
+        rows = np.stack([self.vector(word) for word in added]).astype(self.vectors.dtype)
+        grown = {
+            name: np.concatenate([array, np.zeros(len(added), array.dtype)])
+            for name, array in self.attributes.items()
+        }
+        return Embeddings([*self.words, *added], np.concatenate([self.vectors, rows]), grown)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -79,15 +106,63 @@ class Embeddings:
 
     def __getitem__(self, word: str) -> Vector:
         if word not in self.row_of:
-            raise UnknownNameError(
-                f"The word {word!r} is not among these {len(self)} words. "
-                "Check its spelling and letter case."
-            )
+            raise unknown_word(word, len(self))
         row: Vector = self.rows(np.array([self.row_of[word]]))[0]
         return row
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words x {self.dimension}>"
+
+    def _head_attributes(self, count: int) -> dict[str, npt.NDArray[Any]]:
+        return {name: array[:count] for name, array in self.attributes.items()}
+
+
+class SubwordEmbeddings(Embeddings):
+    """Embeddings that make vectors for words outside the vocabulary, as fastText's models do.
+
+    Parameters
+    ----------
+    subwords
+        Makes a vector for any word, or None where the word has no known part.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        vectors: npt.ArrayLike,
+        subwords: Callable[[str], Vector | None],
+        attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+    ):
+        super().__init__(words, vectors, attributes)
+        self.subwords = subwords
+
+    def head(self, count: int) -> SubwordEmbeddings:
+        """Return the first (most frequent) words only; the others are made from subwords."""
+        return SubwordEmbeddings(
+            self.words[:count], self.vectors[:count], self.subwords, self._head_attributes(count)
+        )
+
+    def vector(self, word: str) -> Vector:
+        """Return the vector of a word: its row, or one made from its subwords."""
+        if word in self:
+            return self[word]
+        made = self.subwords(word)
+        if made is None:
+            raise unknown_word(word, len(self), " and has no known subword")
+        return made
+
+    def with_words(self, words: Iterable[str]) -> SubwordEmbeddings:
+        """Add words outside the vocabulary as rows; known ones are skipped."""
+        grown = super().with_words(words)
+        return SubwordEmbeddings(grown.words, grown.vectors, self.subwords, grown.attributes)
+
+
+def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:
+    """Say that a word has no vector."""
+    return UnknownNameError(
+        f"The word {word!r} is not among these {count} words{also}. "
+        "Check its spelling and letter case."
+    )
 
 
 def _as_matrix(vectors: npt.ArrayLike) -> Matrix:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from geomm_plugin import registry
-from geomm_plugin.atomic import written_beside
+from geomm_plugin.atomic import all_written_beside
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 
@@ -15,7 +15,8 @@ from geomm_plugin.errors import FileError, FormatError, ParameterError
 class Format(ABC):
     """A way to keep words and vectors in a file.
 
-    `name` and `suffixes` are how it is found; of two suffixes that fit, the longer one wins.
+    `name` and `suffixes` are how it is found; of two suffixes that fit, the longer one wins. Where
+    several formats share a suffix, or a folder has none, `recognizes` decides.
     """
 
     name: ClassVar[str]
@@ -25,8 +26,16 @@ class Format(ABC):
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the first max_words words of a file, or all."""
 
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Tell from a look into a file or folder whether it is of this format."""
+        return path.is_file()
+
     def write(self, path: Path, embeddings: Embeddings) -> None:
-        """Write a file; `path` is a temporary one, renamed when all went well."""
+        """Write a file or folder, or several files of one stem.
+
+        `path` lies in a temporary folder; all that is there is moved when everything went well.
+        """
         raise FormatError(f"The format {self.name!r} can be read, but not written.")
 
 
@@ -71,27 +80,39 @@ def write_embeddings(
         the suffix of the path says it.
     """
     path = Path(path)
-    chosen = find_format(path, format)
-    with written_beside(path) as part:
+    chosen = find_format(path, format, to_write=True)
+    with all_written_beside(path) as part:
         chosen.write(part, embeddings)
 
 
-def find_format(path: Path, format: str | Format | None = None) -> Format:
+def find_format(
+    path: Path, format: str | Format | None = None, *, to_write: bool = False
+) -> Format:
     """Return the format given or named, or the one whose suffix the path ends in."""
     if isinstance(format, Format):
         return format
     if format is not None:
         return registry.formats[format]()
-    fitting = {
-        suffix: format_class
-        for format_class in registry.formats.values()
-        for suffix in format_class.suffixes
-        if path.name.lower().endswith(suffix)
-    }
+    fitting = _formats_by_suffix(path)
+    if path.exists() and not to_write and len(fitting) != 1:
+        candidates = fitting or list(registry.formats.values())
+        fitting = [known for known in candidates if known.recognizes(path)] or fitting
+    elif to_write or not path.exists():
+        fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
         known = sorted(s for f in registry.formats.values() for s in f.suffixes)
         raise FormatError(
             f"The suffix of {path} is none of the formats known here ({', '.join(known)}). "
             "Rename the file, or name its format: one of " + ", ".join(registry.formats) + "."
         )
-    return fitting[max(fitting, key=len)]()
+    return fitting[-1]()
+
+
+def _formats_by_suffix(path: Path) -> list[type[Format]]:
+    """Return the formats of the longest suffix that fits."""
+    fitting: dict[str, list[type[Format]]] = {}
+    for known in registry.formats.values():
+        for suffix in known.suffixes:
+            if path.name.lower().endswith(suffix):
+                fitting.setdefault(suffix, []).append(known)
+    return fitting[max(fitting, key=len)] if fitting else []

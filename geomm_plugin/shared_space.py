@@ -7,7 +7,14 @@ from typing import overload
 
 import numpy as np
 
-from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix, RowIndices, as_embeddings
+from geomm_plugin.embeddings import (
+    BLOCK_ROWS,
+    Embeddings,
+    Matrix,
+    RowIndices,
+    Vector,
+    as_embeddings,
+)
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import Index, Retrieval, as_retrieval
@@ -21,7 +28,8 @@ class MappedEmbeddings(Embeddings):
 
     def __init__(self, raw: Embeddings, transform: Callable[[Matrix], Matrix]):
         self.words = raw.words
-        self._raw = raw
+        self.attributes = raw.attributes
+        self.raw = raw
         self._transform = transform
         self._first = transform(raw.rows(slice(0, 1)))  # tells dimension and type
         self._mapped: Matrix | None = None
@@ -45,7 +53,22 @@ class MappedEmbeddings(Embeddings):
         """Map some rows."""
         if self._mapped is not None:
             return self._mapped[rows]
-        return self._transform(self._raw.rows(rows))
+        return self._transform(self.raw.rows(rows))
+
+    def vector(self, word: str) -> Vector:
+        """Return the mapped vector of a word, also of one outside the vocabulary if raw tells."""
+        if word in self:
+            return self[word]
+        return self.map_vector(self.raw.vector(word))
+
+    def map_vector(self, vector: Vector) -> Vector:
+        """Map a vector of the raw embeddings' space."""
+        mapped: Vector = self._transform(vector[None, :])[0]
+        return mapped
+
+    def with_words(self, words: Iterable[str]) -> MappedEmbeddings:
+        """Add words outside the vocabulary to the raw embeddings, mapped like the others."""
+        return MappedEmbeddings(self.raw.with_words(words), self._transform)
 
 
 class SharedSpace(Mapping[str, Embeddings]):
@@ -82,6 +105,10 @@ class SharedSpace(Mapping[str, Embeddings]):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(value)}" for name, value in self._embeddings.items())
         return f"<SharedSpace: {sizes}>"
+
+    def vector(self, language: str, word: str) -> Vector:
+        """Return a word's vector in this space; unseen words go through subwords, then the map."""
+        return self[language].vector(word)
 
     def unit_vectors(self, language: str) -> Matrix:
         """Return a language's vectors at length 1 (float32), as retrieval compares them; kept."""
@@ -144,11 +171,18 @@ class SharedSpace(Mapping[str, Embeddings]):
         ]
 
     def _queries(self, words: list[str], language: str) -> Matrix:
-        row_of = self[language].row_of
-        unknown = [word for word in words if word not in row_of]
-        if unknown:
-            raise UnknownNameError(
-                f"The word {unknown[0]!r} is not among the {len(row_of)} words of {language}. "
-                "Check its spelling and letter case, and the order of the languages."
-            )
-        return self.unit_vectors(language)[[row_of[word] for word in words]]
+        row_of, known = self[language].row_of, self.unit_vectors(language)
+        queries = np.empty((len(words), known.shape[1]), np.float32)
+        for position, word in enumerate(words):
+            if word in row_of:
+                queries[position] = known[row_of[word]]
+                continue
+            try:
+                queries[position] = unit(self.vector(language, word)[None, :])[0]
+            except UnknownNameError as error:
+                raise UnknownNameError(
+                    f"The word {word!r} is not among the {len(row_of)} words of {language}. "
+                    "Check its spelling and letter case, and the order of the languages; words "
+                    "outside the vocabulary need embeddings with subwords (a fastText .bin)."
+                ) from error
+        return queries

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from geomm_plugin import registry
 from geomm_plugin.atomic import make_folder, written_beside
+from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import get_mapper
@@ -32,16 +34,7 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
     path = Path(path)
     arrays = save({name: np.ascontiguousarray(array) for name, array in mapper.state().items()})
     checksum = hashlib.sha256(arrays).hexdigest()
-    known = registry.mappers.get(mapper.name) is type(mapper)
-    description = {
-        "format": FORMAT,
-        "mapper": mapper.name,
-        "package": str(registry.mappers.origin(mapper.name)) if known else "not registered",
-        "params": mapper.get_params(),
-        "report": getattr(mapper, "report_", {}),
-        "sha256": checksum,
-    }
-    text = json.dumps(description, indent=2, ensure_ascii=False, default=_plain)
+    text = describe_mapper(mapper, sha256=checksum)
     if path.is_file():
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folder(path)
@@ -55,19 +48,27 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
             old.unlink(missing_ok=True)
 
 
+def describe_mapper(mapper: Mapper, **further: Any) -> str:
+    """Return all of a mapper but its arrays, as JSON."""
+    known = registry.mappers.get(mapper.name) is type(mapper)
+    description = {
+        "format": FORMAT,
+        "mapper": mapper.name,
+        "package": str(registry.mappers.origin(mapper.name)) if known else "not registered",
+        "params": mapper.get_params(),
+        "report": getattr(mapper, "report_", {}),
+    }
+    return json.dumps(description | further, indent=2, ensure_ascii=False, default=_plain)
+
+
 def load_mapper(path: str | Path) -> Mapper:
     """Load a mapper that save_mapper wrote; its class is found in the registry."""
     from safetensors.numpy import load
 
     path = Path(path)
     description = _description(path)
-    name, checksum = description["mapper"], description["sha256"]
-    if name not in registry.mappers:
-        raise UnknownNameError(
-            f"{path} was saved by the mapper {name!r} of {description.get('package', 'unknown')}, "
-            "which is not installed. Install that package. "
-            f"Registered: {', '.join(registry.mappers)}."
-        )
+    checksum = description["sha256"]
+    mapper = unfitted_mapper(description, path)
     arrays_path = _arrays_path(path, checksum)
     arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
@@ -75,13 +76,31 @@ def load_mapper(path: str | Path) -> Mapper:
             f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "
             "damaged; copy the folder again, or fit and save again."
         )
-    mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
-    try:
-        mapper.restore(load(arrays))
-    except Exception as error:
-        raise FormatError(f"{arrays_path}: not the arrays of a {name} mapper ({error}).") from error
-    mapper.report_ = description.get("report", {})  # type: ignore[attr-defined]
+    restore_mapper(mapper, description, load(arrays), arrays_path)
     return mapper
+
+
+def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
+    """Make the mapper that a description tells of, with its parameters."""
+    name = description["mapper"]
+    if name not in registry.mappers:
+        raise UnknownNameError(
+            f"{path} was saved by the mapper {name!r} of {description.get('package', 'unknown')}, "
+            "which is not installed. Install that package. "
+            f"Registered: {', '.join(registry.mappers)}."
+        )
+    return get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
+
+
+def restore_mapper(
+    mapper: Mapper, description: Mapping[str, Any], arrays: Mapping[str, Matrix], path: Path
+) -> None:
+    """Give a mapper back what it had learnt."""
+    try:
+        mapper.restore(arrays)
+    except Exception as error:
+        raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
+    mapper.report_ = description.get("report", {})  # type: ignore[attr-defined]
 
 
 def _arrays_path(path: Path, checksum: str) -> Path:

@@ -2,20 +2,37 @@
 
 from collections.abc import Iterable
 
+from geomm_adapters.fasttext_bin import FastTextBin
 from geomm_adapters.fasttext_vec import FastTextVec
-from geomm_adapters.gensim_vectors import from_keyedvectors, is_keyedvectors, to_keyedvectors
+from geomm_adapters.gensim_vectors import (
+    align_keyedvectors,
+    from_keyedvectors,
+    is_keyedvectors,
+    to_keyedvectors,
+)
 from geomm_adapters.safetensors_file import SafetensorsFile
+from geomm_adapters.translation_matrix import TranslationMatrix
+from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format
 from geomm_plugin.hookspecs import hookimpl
 
-__all__ = ["FastTextVec", "SafetensorsFile", "from_keyedvectors", "to_keyedvectors"]
+__all__ = [
+    "FastTextBin",
+    "FastTextVec",
+    "SafetensorsFile",
+    "TranslationMatrix",
+    "Word2VecBin",
+    "align_keyedvectors",
+    "from_keyedvectors",
+    "to_keyedvectors",
+]
 
 
 @hookimpl
 def register_formats() -> Iterable[type[Format]]:
     """The file formats of this package."""
-    return [FastTextVec, SafetensorsFile]
+    return [FastTextVec, SafetensorsFile, FastTextBin, Word2VecBin]
 
 
 @hookimpl

@@ -29,6 +29,12 @@ from geomm_plugin.storage import save_mapper
     help="Folder for the aligned files and the mapper; made if it is not there.",
 )
 @click.option("--suffix", default=".vec", show_default=True, help="Format of the aligned files.")
+@click.option(
+    "--extra-words",
+    multiple=True,
+    metavar="LANG=FILE",
+    help="Export these words too, one a line, with vectors from subwords (a fastText .bin).",
+)
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")
 @options.precision_option
 @options.max_words_option
@@ -41,6 +47,7 @@ def command(
     settings: tuple[str, ...],
     output: Path,
     suffix: str,
+    extra_words: tuple[str, ...],
     keep_length: bool,
     precision: int | None,
     max_words: int | None,
@@ -57,6 +64,7 @@ def command(
     """
     chosen = options.make_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
+    extra = options.read_word_lists(extra_words, embeddings)
     _check_writable(output)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -65,7 +73,7 @@ def command(
             chosen.fit(read, pairs)
         space = chosen.map(read)
         for language in space:
-            mapped = space[language]
+            mapped = space[language].with_words(extra.get(language, ()))
             aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
             write_embeddings(aligned, output / f"{language}{suffix}", format=written)
         save_mapper(chosen, output / "mapper")

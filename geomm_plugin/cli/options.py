@@ -11,7 +11,7 @@ import click
 from geomm_plugin import registry
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.errors import FileError, LanguagesError, ParameterError
 from geomm_plugin.formats import Format, find_format, read_embeddings
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parse_settings
@@ -101,6 +101,24 @@ def format_for(path: Path, precision: int | None) -> Format:
             )
         chosen.precision = precision
     return chosen
+
+
+def read_word_lists(specs: Iterable[str], embeddings: Iterable[str]) -> dict[str, list[str]]:
+    """Read LANG=FILE options: lists of words, one a line, of languages that have embeddings."""
+    languages = split_specs(embeddings, "LANG=FILE, e.g. en=wiki.en.vec")
+    found = {}
+    for language, path in split_specs(specs, "LANG=FILE, e.g. en=words.txt").items():
+        if language not in languages:
+            raise LanguagesError(
+                f"The words of {path} belong to {language!r}, which has no embeddings; there are "
+                f"{', '.join(languages)}."
+            )
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig", errors="surrogateescape")
+        except OSError as error:
+            raise FileError(f"Cannot read the words {path}: {error.strerror}.") from error
+        found[language] = [word for word in map(str.strip, text.split("\n")) if word]
+    return found
 
 
 def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:

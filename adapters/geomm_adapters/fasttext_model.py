@@ -1,0 +1,177 @@
+"""fastText's model file, mapped into memory: words, counts, and vectors made from subwords.
+
+    magic, version            793712314 and 11 or 12
+    parameters                12 int32 (dimension first; buckets, minn, maxn are used here), double
+    dictionary                sizes, then for each word: its bytes, 0, int64 count, int8 kind
+    input matrix              a row for each word, then a row for each bucket of n-grams
+    output matrix             not used here
+
+The vector of a word is the mean of its own row, if it is in the dictionary, and the rows of its
+n-grams. Rows are read from disk when they are used.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from geomm_adapters.subword_hashes import ngram_hashes
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Matrix, Vector
+from geomm_plugin.errors import FormatError
+
+MAGIC = 793712314
+VERSIONS = (11, 12)
+_PARAMETERS = struct.Struct("<12id")
+_SIZES = struct.Struct("<3i2q")
+_ENTRY_TAIL = 10  # the 0 after a word, its count (8) and its kind (1)
+_END_OF_SENTENCE = b"</s>"  # has no subwords
+_SUPERVISED = 3
+_WORDS_AT_ONCE = 4096
+
+
+def is_fasttext_model(path: Path) -> bool:
+    """Tell whether a file begins as fastText's models do."""
+    with path.open("rb") as stream:
+        return stream.read(4) == MAGIC.to_bytes(4, "little")
+
+
+@dataclass(frozen=True)
+class FastTextModel:
+    """The part of a model that word vectors are made of."""
+
+    words: list[bytes]
+    counts: npt.NDArray[np.int64]
+    matrix: npt.NDArray[np.float32]  # words, then buckets
+    shortest: int  # n-grams have so many characters at least
+    longest: int
+    buckets: int
+
+    @cached_property
+    def row_of(self) -> dict[bytes, int]:
+        """The row of each word of the dictionary."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def vectors(self, count: int) -> Matrix:
+        """Make the vectors of the first words."""
+        vectors = np.empty((count, self.matrix.shape[1]), np.float32)
+        with progress.task(f"Making {count} vectors from subwords", total=count) as advance:
+            for start in range(0, count, _WORDS_AT_ONCE):
+                words = self.words[start : min(start + _WORDS_AT_ONCE, count)]
+                own = np.arange(start, start + len(words))
+                vectors[start : start + len(words)] = self._means(words, own)
+                advance(len(words))
+        return vectors
+
+    def vector(self, word: str) -> Vector | None:
+        """Make the vector of any word; None where it has no row and no n-gram."""
+        name = word.encode("utf-8", "surrogateescape")
+        own = np.array([self.row_of.get(name, -1)])
+        made: Vector = self._means([name], own)[0]
+        return made if made.any() else None
+
+    def _means(self, words: list[bytes], own: npt.NDArray[np.intp]) -> Matrix:
+        """Return the mean of each word's own row (-1: it has none) and the rows of its n-grams."""
+        owners, rows = self._subwords(words)
+        known = np.flatnonzero(own >= 0)
+        owners, rows = np.append(known, owners), np.append(own[known], rows)
+        parts = np.bincount(owners, minlength=len(words))
+        weights = (1 / np.maximum(parts, 1))[owners].astype(np.float32)
+        shape = (len(words), len(self.matrix))
+        means: Matrix = scipy.sparse.csr_array((weights, (owners, rows)), shape) @ self.matrix
+        return means
+
+    def _subwords(self, words: list[bytes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        if not self.buckets:
+            return np.empty(0, np.intp), np.empty(0, np.intp)
+        owners, hashes = ngram_hashes(words, self.shortest, self.longest)
+        rows = (hashes % np.uint32(self.buckets)).astype(np.intp)
+        used = np.array([word != _END_OF_SENTENCE for word in words], bool)[owners]
+        return owners[used], rows[used] + len(self.words)
+
+
+def read_fasttext_model(path: Path) -> FastTextModel | None:
+    """Read the words and map the matrix; None for a quantized model, which only fastText reads."""
+    with path.open("rb") as stream:
+        content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        with content:
+            return _Reader(path, content).model()
+    except struct.error as error:
+        raise _broken(path, "it ends before its matrix") from error
+
+
+class _Reader:
+    """Goes through a file from its beginning."""
+
+    def __init__(self, path: Path, content: mmap.mmap):
+        self.path = path
+        self.content = content
+        self.position = 0
+
+    def take(self, layout: struct.Struct) -> tuple[int, ...]:
+        """Read some numbers."""
+        values = layout.unpack_from(self.content, self.position)
+        self.position += layout.size
+        return values
+
+    def model(self) -> FastTextModel | None:
+        """Read everything up to the matrix."""
+        magic, version = self.take(struct.Struct("<2i"))
+        if magic != MAGIC or version not in VERSIONS:
+            raise _broken(self.path, f"it begins with {magic} and {version}")
+        dimension, *_, model, buckets, shortest, longest, _, _ = self.take(_PARAMETERS)
+        if version == VERSIONS[0] and model == _SUPERVISED:
+            longest = 0  # as fastText itself reads old classifiers
+        size, n_words, _, _, n_kept = self.take(_SIZES)
+        words, counts = self.dictionary(size)
+        self.position += 8 * max(n_kept, 0)  # only quantized models leave buckets out
+        (quantized,) = self.take(struct.Struct("<?"))
+        if quantized:
+            return None
+        rows, columns = self.take(struct.Struct("<2q"))
+        matrix = self.matrix(rows, columns, dimension)
+        buckets = buckets if longest > 0 and n_kept < 0 else 0
+        if rows < n_words + buckets:
+            raise _broken(
+                self.path, f"it has {rows} rows for {n_words} words and {buckets} buckets"
+            )
+        return FastTextModel(words[:n_words], counts[:n_words], matrix, shortest, longest, buckets)
+
+    def dictionary(self, size: int) -> tuple[list[bytes], npt.NDArray[np.int64]]:
+        """Read the words and labels, and how often each was seen."""
+        content, position, words, ends = self.content, self.position, [], []
+        for _ in range(size):
+            end = content.find(b"\0", position)
+            if end < 0:
+                raise _broken(self.path, "it ends in the middle of its dictionary")
+            words.append(content[position:end])
+            ends.append(end)
+            position = end + _ENTRY_TAIL
+        counts = np.fromiter(
+            (int.from_bytes(content[end + 1 : end + 9], "little") for end in ends), np.int64, size
+        )
+        self.position = position
+        return words, counts
+
+    def matrix(self, rows: int, columns: int, dimension: int) -> npt.NDArray[np.float32]:
+        """Map the matrix, all of which must be there."""
+        if columns != dimension or rows < 1:
+            raise _broken(self.path, f"its matrix is {rows} x {columns}, of dimension {dimension}")
+        size = 4 * rows * columns
+        if self.position + size >= len(self.content):  # the output matrix follows
+            raise _broken(self.path, f"{rows} x {columns} numbers are not all there")
+        return np.memmap(self.path, "<f4", "r", self.position, (rows, columns))
+
+
+def _broken(path: Path, problem: str) -> FormatError:
+    return FormatError(
+        f"{path} is not a whole fastText model: {problem}. It seems cut off; fetch it again."
+    )

@@ -1,0 +1,63 @@
+"""fastText's subwords: the character n-grams of <word>, hashed to rows.
+
+    h = 2166136261;  for each byte b:  h = (h xor b) * 16777619  (mod 2^32, b sign-extended)
+
+Bojanowski, Grave, Joulin, Mikolov: "Enriching Word Vectors with Subword Information", TACL 2017. An
+n-gram is n characters of UTF-8; the brackets alone are none. All words are hashed at once: each
+place in the text grows its n-gram by one character in each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_OFFSET, _PRIME = 2166136261, 16777619
+
+
+def ngram_hashes(
+    words: Sequence[bytes], shortest: int, longest: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]:
+    """Return (index of the word, hash) of each n-gram of shortest to longest characters.
+
+    They come word by word, as often as the word holds them.
+    """
+    text = np.frombuffer(b"".join(b"<%b>" % word for word in words), np.uint8)
+    ends = np.cumsum([len(word) + 2 for word in words])
+    owner_of_byte = np.repeat(np.arange(len(words)), [len(word) + 2 for word in words])
+    starts = np.flatnonzero((text & 0xC0) != 0x80)  # the other bytes continue a character
+    next_start = np.append(starts[1:], len(text))
+    owner = owner_of_byte[starts]
+    end = ends[owner]
+    begins_word = starts == np.append(0, ends[:-1])[owner]
+    signed = text.view(np.int8).astype(np.int32).view(np.uint32)
+    character_end = np.zeros(len(text) + 1, np.intp)  # where the character that starts here ends
+    character_end[starts] = np.minimum(next_start, end)
+
+    hashes = np.full(len(starts), _OFFSET, np.uint32)
+    position = starts.copy()
+    found_owners: list[npt.NDArray[Any]] = []
+    found_hashes: list[npt.NDArray[Any]] = []
+    active = np.arange(len(starts))
+    for length in range(1, longest + 1):
+        active = active[position[active] < end[active]]
+        until = character_end[position[active]]
+        growing = active
+        while len(growing):
+            grown = (hashes[growing] ^ signed[position[growing]]).astype(np.uint64) * _PRIME
+            hashes[growing] = grown.astype(np.uint32)
+            position[growing] += 1
+            unfinished = position[growing] < until
+            growing, until = growing[unfinished], until[unfinished]
+        if length >= shortest:
+            bracket = (length == 1) & (begins_word[active] | (position[active] == end[active]))
+            found_owners.append(owner[active[~bracket]])
+            found_hashes.append(hashes[active[~bracket]])
+    if not found_owners:
+        return np.empty(0, np.intp), np.empty(0, np.uint32)
+    owners, values = np.concatenate(found_owners), np.concatenate(found_hashes)
+    order = np.argsort(owners, kind="stable")
+    return owners[order], values[order]

@@ -1,0 +1,127 @@
+r"""word2vec's binary files: a line `words dimension`, then each word, a space, and its float32.
+
+word2vec itself ends each vector with a line break, gensim does not; both are read, and written is
+what both read. Plain or gzipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, ClassVar
+
+import numpy as np
+
+from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader, gzip_writer
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError
+from geomm_plugin.formats import Format
+
+_HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n")
+_LONGEST_HEADER = 100
+_CHUNK = 1 << 22
+
+
+class Word2VecBin(Format):
+    """Words and float32 numbers as word2vec and gensim keep them with `binary=True`."""
+
+    name: ClassVar[str] = "word2vec_bin"
+    suffixes: ClassVar[tuple[str, ...]] = (".bin", ".bin.gz")
+
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Look for the first line: fastText's models have the same suffix."""
+        if not path.is_file():
+            return False
+        with _opened_to_read(path) as stream:
+            try:
+                return _HEADER.match(stream.read(_LONGEST_HEADER)) is not None
+            except broken_gzip_errors():
+                return False
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read the first max_words words, and no more of the file than that takes."""
+        with _opened_to_read(path) as stream:
+            try:
+                return _read(path, stream, max_words)
+            except broken_gzip_errors() as error:
+                raise _cut_off(path, f"its compressed data end too early ({error})") from error
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write block by block, as the vectors are made."""
+        words = iter(embeddings.words)
+        with (
+            _opened_to_write(path) as stream,
+            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+        ):
+            stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            for block in embeddings.blocks():
+                rows = np.ascontiguousarray(block, "<f4")
+                stream.write(b"".join(_bytes_of(next(words)) + row.tobytes() for row in rows))
+                advance(len(block))
+
+
+def _read(path: Path, stream: BinaryIO, max_words: int | None) -> Embeddings:
+    buffer = stream.read(_CHUNK)
+    header = _HEADER.match(buffer[:_LONGEST_HEADER])
+    if header is None:
+        raise FormatError(
+            f"{path} does not begin with a line of two numbers, words and dimension, as word2vec's "
+            "binary files do. Name its format if it is another one."
+        )
+    count, dimension = map(int, header.groups())
+    count = count if max_words is None else min(count, max_words)
+    size, position = 4 * dimension, header.end()
+    words: list[str] = []
+    vectors = np.empty((count, dimension), np.float32)
+    with progress.task(f"Reading {count} words", total=count) as advance:
+        while len(words) < count:
+            space = buffer.find(b" ", position)
+            if space < 0 or space + 1 + size > len(buffer):
+                more = stream.read(_CHUNK)
+                if not more:
+                    raise _cut_off(path, f"{len(words)} of {header[1].decode()} words are there")
+                buffer, position = buffer[position:] + more, 0
+                continue
+            words.append(buffer[position:space].lstrip(b"\n").decode("utf-8", "surrogateescape"))
+            vectors[len(words) - 1] = np.frombuffer(buffer, "<f4", dimension, space + 1)
+            position = space + 1 + size
+            advance(1)
+    return Embeddings(words, vectors)
+
+
+def _bytes_of(word: str) -> bytes:
+    """Return a word and the space after it, provided that it reads back as the same word."""
+    try:
+        written = word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        written = b" "
+    if not written or b" " in written or b"\n" in written:
+        raise FormatError(
+            f"word2vec's binary files cannot hold the word {word!r}: a space ends a word, a line "
+            "break may stand before it. Rename the word, or write a .safetensors file."
+        )
+    return written + b" "
+
+
+def _cut_off(path: Path, problem: str) -> FormatError:
+    return FormatError(f"{path}: {problem}. The file seems cut off; fetch it again.")
+
+
+@contextmanager
+def _opened_to_read(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as file:
+        yield gzip_reader(file) if path.suffix.lower() == ".gz" else file
+
+
+@contextmanager
+def _opened_to_write(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip_writer(file) as stream:
+            yield stream
