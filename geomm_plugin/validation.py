@@ -57,8 +57,6 @@ def choose(
 ) -> Choice:
     """Return the candidate whose maps translate held-out words best: P@1 by CSLS, both directions.
 
-    Every second candidate is tried, then the neighbours of the best one.
-
     Parameters
     ----------
     candidates
@@ -72,6 +70,19 @@ def choose(
         What to return if there are too few words to hold any out.
     """
     parts = [(fit(train), Pool(source, target, held)) for train, held in folds(pairs, seed)]
+    return choose_jointly(candidates, parts, default=default)
+
+
+def choose_jointly(
+    candidates: Sequence[float],
+    parts: Sequence[tuple[Callable[[float], tuple[Matrix, Matrix]], Pool]],
+    *,
+    default: float,
+) -> Choice:
+    """Return the candidate that is best on average over several fits, each with its own pool.
+
+    Every second candidate is tried, then the neighbours of the best one.
+    """
     if not parts:
         return Choice(default, {})
     scores: dict[float, float] = {}

@@ -5,16 +5,25 @@ from collections.abc import Iterable
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.mappers.geomm import GeoMM
+from geomm_plugin.mappers.geomm_multi import GeoMMMulti
 from geomm_plugin.mappers.metric_only import MetricOnly
 from geomm_plugin.mappers.procrustes import Procrustes
 from geomm_plugin.mappers.regression import Regression
 from geomm_plugin.mappers.rotation_only import RotationOnly
 from geomm_plugin.mappers.unconstrained import Unconstrained
 
-__all__ = ["GeoMM", "MetricOnly", "Procrustes", "Regression", "RotationOnly", "Unconstrained"]
+__all__ = [
+    "GeoMM",
+    "GeoMMMulti",
+    "MetricOnly",
+    "Procrustes",
+    "Regression",
+    "RotationOnly",
+    "Unconstrained",
+]
 
 
 @hookimpl
 def register_mappers() -> Iterable[type[Mapper]]:
     """The built-in mappers, in the order in which they are shown."""
-    return [Procrustes, GeoMM, Unconstrained, Regression, MetricOnly, RotationOnly]
+    return [Procrustes, GeoMM, GeoMMMulti, Unconstrained, Regression, MetricOnly, RotationOnly]

@@ -1,0 +1,178 @@
+"""GeoMM for many languages: one rotation for each, and one metric that all dictionaries share.
+
+    min over U_i orthogonal, B positive definite of
+        sum over dictionaries (i, j) of 1/|Omega| ||X_i U_i B U_j' X_j' - Y_ij||^2 + lambda ||B||^2
+
+Jawanpuria, Balgovind, Kunchukuttan, Mishra: "Learning Multilingual Word Embeddings in Latent Metric
+Space: A Geometric Approach", TACL 2019, the multilingual problem. The dictionaries form a connected
+graph, with or without cycles. Each language is mapped by A_i = U_i B^(1/2).
+
+lambda is on the scale of the 1/|Omega| loss: for two languages it is that of `geomm` divided by
+|Omega|, and the solutions agree. With "auto" the bilingual problems tell it: for a dictionary's own
+closed-form map at c |Omega|, the c that translates held-out words best, on average over all
+dictionaries; all of them share one metric, so lambda = c times their number.
+
+The problem is not convex. The search starts from the bilingual closed forms, along a spanning tree
+of the largest dictionaries, and ends on relative progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.factorization import few_threads
+from geomm_plugin.joint_problem import JointProblem
+from geomm_plugin.mapper import LinearMapper, latent_maps
+from geomm_plugin.mappers.geomm import ClosedForm
+from geomm_plugin.moments import Moments
+from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.parameters import AtLeast
+from geomm_plugin.quasi_newton import JointSolution, minimize_jointly
+from geomm_plugin.riemannian import minimize
+from geomm_plugin.validation import Choice, Pool, choose_jointly, folds
+
+Vectors = Mapping[str, NormalizedVectors]
+Pairs = Mapping[tuple[str, str], RowPairs]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GeoMMMulti(LinearMapper):
+    """Learn a rotation for each of many languages and one metric for all, jointly."""
+
+    name: ClassVar[str] = "geomm_multi"
+    candidates: ClassVar[tuple[float, ...]] = (3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3)
+    default: ClassVar[float] = 0.1
+
+    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = (
+        "auto"  # lambda, or by validation
+    )
+    solver: Literal["quasi-newton", "riemannian"] = (
+        "quasi-newton"  # the paper's conjugate gradient is the other, some thirty times slower
+    )
+    tolerance: Annotated[float, AtLeast(0)] = 1e-3  # of relative progress in ten iterations
+    max_iterations: Annotated[int, AtLeast(1)] = 1000
+    seed: int = 0  # of the held-out words
+
+    def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
+        """Return A_i = U_i B^(1/2) of each language."""
+        moments = {
+            (source, target): Moments.of(vectors[source], vectors[target], found)
+            for (source, target), found in pairs.items()
+        }
+        regularization = self._choose_regularization(vectors, pairs)
+        problem = JointProblem(list(vectors), moments, regularization)
+        found = self._solve(problem)
+        self.report_["solver"] = {
+            "cost": found.cost,
+            "iterations": found.iterations,
+            "stopped": found.reason,
+        }
+        root, basis = np.linalg.eigh(found.metric)
+        root, basis = np.sqrt(np.maximum(root[::-1], 0)), basis[:, ::-1]
+        return {
+            language: (rotation @ basis)[: vectors[language].shape[1]] * root
+            for language, rotation in zip(problem.languages, found.rotations, strict=True)
+        }
+
+    def _solve(self, problem: JointProblem) -> JointSolution:
+        with few_threads():
+            share = problem.regularization / len(problem.edges)
+            maps = {
+                (i, j): ClosedForm(found).W(max(share, 1e-6) * found.pairs)
+                for i, j, found in problem.edges
+            }
+            rotations, metric = problem.start(maps)
+        if self.solver == "riemannian":
+            return riemannian_solution(
+                problem, rotations, metric, self.tolerance, self.max_iterations
+            )
+        return minimize_jointly(
+            problem,
+            rotations,
+            metric,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+        )
+
+    def _choose_regularization(self, vectors: Vectors, pairs: Pairs) -> float:
+        """Return lambda: the number given, or what held-out words of all dictionaries tell."""
+        if self.regularization != "auto":
+            return self.regularization
+        choice = choose_share(self.candidates, vectors, pairs, self.default, self.seed)
+        chosen = choice.value * len(pairs)
+        self.report_["regularization"] = {
+            "all dictionaries": {
+                "chosen": chosen,
+                "held-out p@1": {
+                    f"{share * len(pairs):g}": score for share, score in choice.scores.items()
+                },
+            }
+        }
+        return chosen
+
+
+def choose_share(
+    candidates: tuple[float, ...], vectors: Vectors, pairs: Pairs, default: float, seed: int
+) -> Choice:
+    """Return the lambda / |Omega| at which the bilingual closed forms translate best on average."""
+
+    def solution(x: Any, z: Any, train: RowPairs) -> Callable[[float], tuple[Matrix, Matrix]]:
+        form = ClosedForm(Moments.of(x, z, train))
+
+        def maps(share: float) -> tuple[Matrix, Matrix]:
+            joined = latent_maps("target", {"source": form.W(share * len(train))})
+            return joined["source"], joined["target"]
+
+        return maps
+
+    parts = [
+        (
+            solution(vectors[source], vectors[target], train),
+            Pool(vectors[source], vectors[target], held),
+        )
+        for (source, target), found in pairs.items()
+        for train, held in folds(found, seed)
+    ]
+    return choose_jointly(candidates, parts, default=default)
+
+
+def riemannian_solution(
+    problem: JointProblem, rotations: Matrix, metric: Matrix, tolerance: float, max_iterations: int
+) -> JointSolution:
+    """Minimize on the product of the manifolds by conjugate gradient, as the paper did."""
+    from pymanopt.manifolds import Product, Stiefel, SymmetricPositiveDefinite
+
+    size = problem.dimension
+    manifold = Product([Stiefel(size, size)] * len(rotations) + [SymmetricPositiveDefinite(size)])
+    values, basis = np.linalg.eigh(metric)
+    positive = np.maximum(values, max(float(values.max()) * 1e-3, 1e-12))
+
+    def cost(*point: Matrix) -> float:
+        return problem.cost(point[:-1], point[-1])
+
+    def gradient(*point: Matrix) -> list[Matrix]:
+        in_rotations, in_metric = problem.euclidean_gradient(point[:-1], point[-1])
+        return [*in_rotations, in_metric]
+
+    found = minimize(
+        manifold,
+        cost,
+        gradient,
+        [*rotations, (basis * positive) @ basis.T],
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        label="GeoMM_multi by conjugate gradient",
+    )
+    return JointSolution(
+        np.stack(found.point[:-1]),
+        found.point[-1],
+        found.cost + len(problem.edges),
+        found.iterations,
+        found.reason,
+    )
