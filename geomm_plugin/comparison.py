@@ -17,6 +17,7 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation import Evaluation, UnknownWords, evaluate
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.parameters import parameters_of
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import Retrieval, as_retrieval
 
@@ -79,8 +80,13 @@ def label_mappers(mappers: Iterable[str | Mapper]) -> dict[str, Mapper]:
     found: dict[str, Mapper] = {}
     for choice in mappers:
         mapper = get_mapper(choice) if isinstance(choice, str) else choice
-        _, _, changed = repr(mapper).partition("(")
-        label = mapper.name if changed == ")" else f"{mapper.name}({changed}"
+        defaults = parameters_of(type(mapper))
+        changed = [
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}"
+            for name, value in mapper.get_params().items()
+            if value != defaults[name].default
+        ]
+        label = f"{mapper.name}({', '.join(changed)})" if changed else mapper.name
         if label in found:
             raise ParameterError(f"The mapper {label} is given twice. Leave one out.")
         found[label] = mapper

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from geomm_plugin import Embeddings, get_mapper
+from geomm_plugin.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.demo import load_demo
+from geomm_plugin.errors import DictionaryError
+from geomm_plugin.normalize import unit
+
+
+@pytest.fixture
+def words():
+    """Kings and queens: word pairs that differ by one direction, among others that do not."""
+    generator = np.random.default_rng(0)
+    king = generator.standard_normal((8, 10))
+    queen = king + 1.5 * generator.standard_normal(10)
+    other = generator.standard_normal((30, 10))
+    names = [f"k{i}" for i in range(8)] + [f"q{i}" for i in range(8)] + [f"o{i}" for i in range(30)]
+    return Embeddings(names, np.concatenate([king, queen, other]))
+
+
+def questions():
+    return [(f"k{i}", f"q{i}", f"k{j}", f"q{j}") for i in range(8) for j in range(8) if i != j]
+
+
+def brute_force(embeddings, asked):
+    vectors = unit(embeddings.vectors.astype(np.float64))
+    right = 0
+    for question in asked:
+        a, b, c, d = (embeddings.row_of[word] for word in question)
+        scores = vectors @ (vectors[b] - vectors[a] + vectors[c])
+        scores[[a, b, c]] = -np.inf
+        right += int(scores.argmax() == d)
+    return right / len(asked)
+
+
+def test_accuracy_is_that_of_brute_force(words):
+    wrong = [(f"o{i}", f"o{i + 1}", f"k{i % 8}", f"o{i + 2}") for i in range(20)]
+    found = evaluate_analogies(
+        {"en": words}, "en", {"royal": questions(), "odd": wrong, "none": [("x", "y", "z", "w")]}
+    )
+    assert found.sections["royal"].accuracy == pytest.approx(brute_force(words, questions()))
+    assert found.sections["royal"].accuracy > 0.5
+    assert found.sections["odd"].accuracy == pytest.approx(brute_force(words, wrong))
+    assert found.total.accuracy == pytest.approx(brute_force(words, questions() + wrong))
+    assert found.sections["none"].n_questions == 0
+    assert found.total.coverage == 76 / 77
+
+
+def test_a_rotation_leaves_analogies_as_they_are(words):
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((10, 10)))
+    rotated = Embeddings(words.words, words.vectors @ rotation)
+    asked = {"royal": questions()}
+    before, after = (evaluate_analogies({"en": e}, "en", asked) for e in (words, rotated))
+    assert before == after
+
+
+def test_before_and_after_a_mapping():
+    demo = load_demo()
+    numbers = [("two", "second", "three", "third"), ("Three", "third", "four", "fourth")]
+    pair = {("en", "es"): demo.train["en", "es"]}
+    two = {language: demo.embeddings[language] for language in ("en", "es")}
+    mapped = get_mapper("procrustes", normalize=()).fit(two, pair).map(two)
+    before = evaluate_analogies(two, "en", {"numbers": numbers})
+    assert before.total.n_questions == 2, "'Three' is looked up as 'three'"
+    assert evaluate_analogies(mapped, "en", {"numbers": numbers}) == before
+
+
+def test_files_are_read_by_section(tmp_path):
+    path = tmp_path / "questions.txt"
+    path.write_text(": capitals\nAthens Greece Oslo Norway\n\n: plural\na b c d\n", "utf-8")
+    assert read_analogies(path) == {
+        "capitals": [("Athens", "Greece", "Oslo", "Norway")],
+        "plural": [("a", "b", "c", "d")],
+    }
+    path.write_text(": capitals\nAthens Greece Oslo\n", "utf-8")
+    with pytest.raises(DictionaryError, match="line 2: expected four words"):
+        read_analogies(path)
+
+
+def test_no_known_question_is_an_error(words):
+    with pytest.raises(DictionaryError, match="None of the 1 analogies"):
+        evaluate_analogies({"en": words}, "en", {"x": [("a", "b", "c", "d")]})

@@ -1,0 +1,129 @@
+"""evaluate, compare and diagnose on the command line say what Python says."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import compare, evaluate, get_mapper, registry, save_mapper
+from geomm_plugin.analogy import evaluate_analogies
+from geomm_plugin.cli import group
+from geomm_plugin.cli.choices import make_mappers, make_retrievals, split_choice
+from geomm_plugin.demo import FOLDER, load_demo
+from geomm_plugin.diagnosis import diagnose
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.retrieval import CSLS, Cosine
+from geomm_plugin.similarity import evaluate_similarity
+
+WORDS = 1500
+FILES = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es")]
+LIMIT = ["--max-words", str(WORDS), "--quiet"]
+
+
+def run(*arguments, status=0):
+    found = CliRunner().invoke(group, list(arguments))
+    assert found.exit_code == status, found.output
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo():
+    whole = load_demo()
+    two = {language: whole.embeddings[language].head(WORDS) for language in ("en", "es")}
+    pair = ("en", "es")
+    return two, {pair: whole.train[pair]}, {pair: whole.test[pair]}
+
+
+@pytest.fixture(scope="module")
+def model(demo, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "mapper"
+    save_mapper(get_mapper("procrustes").fit(*demo[:2]), folder)
+    return folder
+
+
+def test_evaluate_prints_what_python_returns(demo, model):
+    space = get_mapper("procrustes").fit(*demo[:2]).map(demo[0])
+    arguments = [*FILES, "--model", str(model), "-d", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]
+    rows = json.loads(run("evaluate", *arguments, "-r", "csls", "-r", "cosine", "--json").stdout)
+    for row, retrieval in zip(rows, ("csls", "cosine"), strict=True):
+        expected = evaluate(space, "en", "es", demo[2]["en", "es"], retrieval).row()
+        assert row == {"mapper": "procrustes", **expected}
+    text = run("evaluate", *arguments, "--oov", "wrong").stdout
+    assert f"{rows[0]['p@1'] * rows[0]['coverage']:.3f}" in text
+
+
+def test_evaluate_does_the_other_tasks(demo, model, tmp_path):
+    space = get_mapper("procrustes").fit(*demo[:2]).map(demo[0])
+    pairs = [(here, there, float(i % 5)) for i, (here, there) in enumerate(demo[2]["en", "es"])]
+    scored, questions = tmp_path / "scored.txt", tmp_path / "questions.txt"
+    scored.write_text("".join(f"{a}\t{b}\t{c}\n" for a, b, c in pairs), "utf-8")
+    questions.write_text(": numbers\ntwo second three third\n", "utf-8")
+    base = [*FILES, "--model", str(model), *LIMIT, "--json"]
+    (row,) = json.loads(
+        run("evaluate", *base, "--task", "similarity", "-d", f"en-es={scored}").stdout
+    )
+    expected = evaluate_similarity(space, "en", "es", pairs).row()
+    assert row == {"mapper": "procrustes", **expected}
+    rows = json.loads(run("evaluate", *base, "--task", "analogy", "-d", f"en={questions}").stdout)
+    expected = evaluate_analogies(
+        space, "en", {"numbers": [("two", "second", "three", "third")]}
+    ).rows()
+    assert rows == [{"mapper": "procrustes", **one} for one in expected]
+    wrong = run("evaluate", *base, "--task", "analogy", "-d", f"en-es={questions}", status=2)
+    assert "one language" in wrong.stderr
+
+
+def test_compare_prints_what_python_returns(demo):
+    arguments = [*FILES, "-d", f"en-es={FOLDER}/en-es.train.txt"]
+    arguments += ["--test", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]
+    arguments += ["-m", "procrustes", "-m", "geomm:regularization=10", "--baseline", "procrustes"]
+    mappers = ["procrustes", get_mapper("geomm", regularization=10)]
+    expected = compare(mappers, *demo)
+    found = json.loads(run("compare", *arguments, "--json").stdout)
+    for row, other in zip(found, expected.rows, strict=True):
+        for name in set(other) - {"fit_seconds", "peak_memory_mb"}:
+            assert row[name] == other[name], name
+    assert len(run("compare", *arguments, "--markdown").stdout.splitlines()) == 4
+    assert len(list(csv.DictReader(io.StringIO(run("compare", *arguments, "--csv").stdout)))) == 2
+    assert "procrustes" in run("compare", *arguments).stdout
+    both = run("compare", *arguments, "--csv", "--json", status=2)
+    assert "Choose one" in both.stderr
+
+
+def test_diagnose_prints_what_python_returns(demo):
+    arguments = [*FILES, "-d", f"en-es={FOLDER}/en-es.train.txt", *LIMIT]
+    (expected,) = diagnose(*demo[:2])
+    (row,) = json.loads(run("diagnose", *arguments, "--json").stdout)
+    assert row == json.loads(json.dumps(expected.row()))
+    text = run("diagnose", *arguments).stdout
+    assert f"{expected.relational_similarity:.3f}" in text
+    assert "needs a dictionary" in run("diagnose", *FILES, *LIMIT, status=2).stderr
+
+
+def test_choices_carry_parameters():
+    assert split_choice("csls") == ("csls", {})
+    assert split_choice("geomm:normalize=unit,center,regularization=5") == (
+        "geomm",
+        {"normalize": "unit,center", "regularization": "5"},
+    )
+    assert make_retrievals(["csls:k=5", "cosine"]) == [CSLS(k=5), Cosine()]
+    first, second = make_mappers(["geomm:normalize=unit,center,unit", "procrustes"], [])
+    assert first.normalize == ("unit", "center", "unit") and second.name == "procrustes"
+    with pytest.raises(ParameterError, match="not understood"):
+        split_choice("geomm:100")
+
+
+def test_all_is_every_registered_mapper_once():
+    made = make_mappers(["geomm:regularization=5", "all"], [])
+    names = [mapper.name for mapper in made]
+    assert names[0] == "geomm" and set(names) == set(registry.mappers)
+    assert made[0].regularization == 5
+
+
+def test_settings_go_to_the_mappers_that_know_them():
+    geomm, procrustes = make_mappers(["geomm", "procrustes"], ["regularization=7"])
+    assert geomm.regularization == 7 and not hasattr(procrustes, "regularization")
+    with pytest.raises(ParameterError, match="None of the mappers"):
+        make_mappers(["procrustes"], ["regularisation=7"])

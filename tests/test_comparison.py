@@ -1,0 +1,158 @@
+import csv
+import io
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from geomm_plugin import Cosine, Embeddings, LinearMapper, compare, evaluate, get_mapper
+from geomm_plugin.comparison import label_mappers, measure
+from geomm_plugin.errors import LanguagesError, ParameterError
+
+COUNT = 300
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Broken(LinearMapper):
+    """Fails."""
+
+    name: ClassVar[str] = "broken"
+
+    def learn(self, vectors, pairs):
+        raise RuntimeError("no such luck")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Collapsed(LinearMapper):
+    """Maps all words to one line."""
+
+    name: ClassVar[str] = "collapsed"
+
+    def learn(self, vectors, pairs):
+        return {language: np.zeros((view.shape[1], 2)) for language, view in vectors.items()}
+
+
+@pytest.fixture
+def data():
+    """Three languages that are noisy rotations of one cloud."""
+    generator = np.random.default_rng(0)
+    cloud = generator.standard_normal((COUNT, 10))
+    embeddings = {}
+    for language in ("en", "es", "it"):
+        rotation, _ = np.linalg.qr(generator.standard_normal((10, 10)))
+        noisy = (cloud + 0.5 * generator.standard_normal(cloud.shape)) @ rotation
+        embeddings[language] = Embeddings([f"{language}{i}" for i in range(COUNT)], noisy)
+    train = {("en", to): [(f"en{i}", f"{to}{i}") for i in range(200)] for to in ("es", "it")}
+    test = {("en", to): [(f"en{i}", f"{to}{i}") for i in range(200, 300)] for to in ("es", "it")}
+    return embeddings, train, test
+
+
+def test_rows_are_what_evaluate_says(data):
+    embeddings, train, test = data
+    found = compare(["procrustes", "unconstrained"], *data, retrievals=["csls", Cosine()])
+    assert len(found.rows) == 2 * (2 * 2 + 2), "each pair and retrieval, and the averages"
+    for row in found.rows:
+        space = get_mapper(row["mapper"]).fit(embeddings, train).map(embeddings)
+        alone = [
+            evaluate(space, *pair, dictionary, row["retrieval"]).row()
+            for pair, dictionary in test.items()
+            if row["pair"] in ("-".join(pair), "average")
+        ]
+        for name in ("p@1", "p@5", "p@10", "mrr", "coverage"):
+            assert row[name] == pytest.approx(np.mean([one[name] for one in alone]))
+        assert row["n_words"] == sum(one["n_words"] for one in alone)
+        assert row["p@1_low"] < row["p@1"] < row["p@1_high"]
+        assert row["fit_seconds"] > 0 and row["peak_memory_mb"] > 0
+
+
+def test_differences_are_paired_against_the_baseline(data):
+    found = compare(["unconstrained", "procrustes"], *data, baseline="procrustes")
+    scores = {(row["mapper"], row["pair"]): row["p@1"] for row in found.rows}
+    for row in found.rows:
+        if row["mapper"] == "procrustes":
+            assert row["difference"] is None and row["p_value"] is None
+        else:
+            expected = row["p@1"] - scores["procrustes", row["pair"]]
+            assert row["difference"] == pytest.approx(expected)
+            assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+            assert row["p_value"] == row["p_holm"], "one comparison needs no adjustment"
+
+
+def test_a_failing_mapper_is_a_row_with_its_reason(data):
+    found = compare([Broken(), "procrustes", Collapsed()], *data)
+    rows = {row["mapper"]: row for row in found.rows}
+    assert rows["broken"]["error"] == "RuntimeError: no such luck"
+    assert rows["broken"]["p@1"] is None
+    assert rows["procrustes"]["error"] is None and rows["procrustes"]["p@1"] > 0.2
+    assert rows["collapsed"]["p@1"] == 0, "ties are errors"
+    assert "no such luck" in found.to_markdown() and "no such luck" in str(found)
+    assert json.loads(found.to_json()) == found.rows
+
+
+def test_all_failing_is_a_table_too(data):
+    found = compare([Broken()], *data)
+    assert [row["error"] for row in found.rows] == ["RuntimeError: no such luck"]
+    assert "no such luck" in str(found)
+
+
+def test_words_are_kept_for_reports(data):
+    found = compare(["procrustes"], *data, answers=3)
+    for evaluation in found.run("procrustes").evaluations:
+        assert [result.rank for result in evaluation.words] == evaluation.ranks.tolist()
+        assert all(len(result.answers) == 3 for result in evaluation.words)
+
+
+def test_two_processes_find_what_one_finds(data):
+    one = compare(["procrustes", "unconstrained", Broken()], *data, jobs=1)
+    two = compare(["procrustes", "unconstrained", Broken()], *data, jobs=2)
+    timed = ("fit_seconds", "peak_memory_mb")
+    for first, second in zip(one.rows, two.rows, strict=True):
+        assert {k: v for k, v in first.items() if k not in timed} == {
+            k: v for k, v in second.items() if k not in timed
+        }
+
+
+def test_several_settings_of_a_mapper_are_told_apart(data):
+    geomm = [get_mapper("geomm", regularization=value) for value in (1.0, 100.0)]
+    assert list(label_mappers(["geomm", *geomm])) == [
+        "geomm",
+        "geomm(regularization=1)",
+        "geomm(regularization=100)",
+    ]
+    with pytest.raises(ParameterError, match="given twice"):
+        label_mappers(["geomm", "geomm"])
+    compare(geomm, *data)
+    assert not hasattr(geomm[0], "matrices_"), "mappers given are left as they are"
+
+
+def test_tables_hold_every_row(data):
+    found = compare(["procrustes", "unconstrained"], *data)
+    markdown = found.to_markdown().splitlines()
+    assert len(markdown) == 2 + len(found.rows)
+    assert len({line.count("|") for line in markdown}) == 1
+    assert sum("**" in line for line in markdown) >= 3, "the best of each pair is bold"
+    read = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [float(row["p@1"]) for row in read] == [row["p@1"] for row in found.rows]
+    assert len(str(found).splitlines()) == 1 + len(found.rows)
+
+
+def test_what_cannot_be_compared_is_said_first(data):
+    embeddings, train, _ = data
+    with pytest.raises(ParameterError, match=r"baseline 'procustes'.*Did you mean 'procrustes'"):
+        compare(["procrustes"], *data, baseline="procustes")
+    with pytest.raises(ParameterError, match="no mapper"):
+        compare([], *data)
+    with pytest.raises(ParameterError, match="no test dictionary"):
+        compare(["procrustes"], embeddings, train, {})
+    with pytest.raises(ParameterError, match="no retrieval"):
+        compare(["procrustes"], *data, retrievals=[])
+    with pytest.raises(LanguagesError, match="'fr', which has no embeddings"):
+        compare(["procrustes"], embeddings, train, {("en", "fr"): []})
+
+
+def test_memory_is_the_peak_of_the_work():
+    seconds, peak = measure(lambda: np.ones(3_000_000).sum())
+    assert seconds > 0
+    assert 24e6 <= peak < 25e6
