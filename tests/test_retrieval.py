@@ -17,6 +17,7 @@ from geomm_plugin.retrieval import (
     mutual_neighbors,
 )
 from geomm_plugin.retrieval.inverted_softmax import learn_temperature
+from geomm_plugin.retrieval.sketch import Sketch, make_sketch, shorten
 
 KINDS = ("scattered", "clustered", "tied", "repeated", "collapsed", "nearly collapsed", "some zero")
 TEMPERATURE = 0.05
@@ -67,10 +68,17 @@ def brute_force(method, source, target, queries):
     return order, np.exp(order / TEMPERATURE)
 
 
-@pytest.fixture(params=["bounds", "everything"])
+@pytest.fixture(params=["bounds", "bounds and sketch", "everything", "everything with a sketch"])
 def way(request, monkeypatch):
-    """Force the search with bounds, or the one that computes every bias."""
-    monkeypatch.setattr(bias, "SHARE", {"bounds": np.inf, "everything": 0.0}[request.param])
+    """Force the search with bounds, or the one that computes every bias, and a sketch or none."""
+    from geomm_plugin.retrieval import neighborhood, sketch
+
+    monkeypatch.setattr(bias, "SHARE", np.inf if "bounds" in request.param else 0.0)
+    if "sketch" in request.param:
+        monkeypatch.setattr(neighborhood, "FLOORS", np.inf)
+        monkeypatch.setattr(neighborhood, "SKETCHED", 1)
+        monkeypatch.setattr(sketch, "WORTH", np.inf)
+        monkeypatch.setattr(sketch, "SIZES", (5,))
     return request.param
 
 
@@ -182,6 +190,27 @@ def test_an_index_is_lazy_and_keeps_what_it_learnt(monkeypatch):
     again = index.search(source[:3], 1)
     assert not computed
     assert np.array_equal(first.indices, again.indices)
+
+
+def test_a_sketch_never_loses_a_neighbour_and_rules_most_pairs_out():
+    generator = np.random.default_rng(15)
+    falling = 0.7 ** np.arange(30)
+    vectors, queries = (
+        unit((generator.standard_normal((count, 30)) * falling).astype(np.float32))
+        for count in (2000, 64)
+    )
+    cosines = all_dots(queries, vectors)
+    floor = np.sort(cosines, axis=1)[:, -10] - 1e-5
+    made = make_sketch(vectors, queries, floor)
+    assert made is None, "30 dimensions are fewer than any sketch has"
+    for size in (1, 3, 8):
+        directions = np.linalg.eigh(vectors.T.astype(np.float64) @ vectors)[1][:, ::-1][:, :size]
+        sketch = Sketch(directions, shorten(vectors, directions))
+        bounds = shorten(queries, directions) @ sketch.short.T
+        assert (bounds >= cosines - 1e-6).all()
+        found = sketch.candidates(queries[:1], floor[:1])
+        assert set(np.argsort(-cosines[0])[:10]) <= set(found)
+    assert len(found) < 200
 
 
 def test_collapsed_words_are_all_wrong():

@@ -10,9 +10,12 @@ from geomm_plugin.retrieval.best import SPARE, Best, best_means
 from geomm_plugin.retrieval.bias import Bias
 from geomm_plugin.retrieval.dots import column_tiles, rounding
 from geomm_plugin.retrieval.quantizer import Quantizer, cost_of_probes
+from geomm_plugin.retrieval.sketch import TOGETHER, Sketch, make_sketch
 
 ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
 COLUMNS = 8192
+FLOORS = 0.2  # bounds are made for the sake of exact means if they cost at most this share
+SKETCHED = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
 
 
@@ -28,20 +31,45 @@ class NeighborhoodBias(Bias):
         self.neighbors = k
         self.margin = np.float32(rounding(target.shape[1]))
         self._floor: npt.NDArray[np.float32] | None = None  # below each one's k-th cosine
+        self._cell: RowIndices  # of the source words nearest to each target
+        self._made: Sketch | None = None
+        self._tried = False
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return r_S(z) / 2."""
+        if self._floor is None and self.cost_of_bound() < FLOORS * len(rows) * len(self.source):
+            self.bound()
         means = np.empty(len(rows))
-        for part in column_tiles(len(rows), ROWS):
-            targets = self.target[rows[part]]
-            floor = None if self._floor is None else self._floor[rows[part]]
-            means[part] = neighborhood_means(targets, self.source, self.k, floor)
+        if self._floor is None:
+            for part in column_tiles(len(rows), ROWS):
+                means[part] = neighborhood_means(self.target[rows[part]], self.source, self.k)
+            return means / 2
+        order = np.argsort(self._cell[rows], kind="stable")  # neighbours of one cell are alike
+        sketch = self._sketch(rows)
+        for part in column_tiles(len(rows), ROWS if sketch is None else TOGETHER):
+            chosen = rows[order[part]]
+            targets, floor = self.target[chosen], self._floor[chosen]
+            source = self.source
+            if sketch is not None:
+                source = source[sketch.candidates(targets, floor)]
+            means[order[part]] = neighborhood_means(targets, source, self.k, floor)
         return means / 2
+
+    def _sketch(self, rows: RowIndices) -> Sketch | None:
+        """Return a sketch of the source, made once there are enough targets to be worth it."""
+        if self._tried or len(rows) < SKETCHED:
+            return self._made
+        assert self._floor is not None
+        self._tried = True
+        chosen = rows[:: max(1, len(rows) // 2048)]
+        self._made = make_sketch(self.source, self.target[chosen], self._floor[chosen])
+        return self._made
 
     def bound(self) -> Vector:
         """Return the bound of r_S(z) / 2 from the cells nearest to z."""
         quantizer = Quantizer(self.source)
         probed = quantizer.nearest(self.target, min(PROBES, len(quantizer)))
+        self._cell = probed[:, 0].copy()
         order = np.argsort(probed, axis=None, kind="stable")
         starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
         nearest = np.full((len(self.target), self.k), -1, np.float32)
