@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: demo test lint format wheel clean
+.PHONY: demo test lint format wheel benchmark clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -19,6 +19,10 @@ format: .venv/test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# SMALL=1 make benchmark: minutes instead of half an hour.
+benchmark: .venv/benchmark
+	$(BIN)/python benchmarks/run.py
+
 wheel: .venv/test
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -31,6 +35,10 @@ wheel: .venv/test
 
 .venv/test: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	@touch $@ .venv/core
+
+.venv/benchmark: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[benchmark]"
 	@touch $@ .venv/core
 
 clean:

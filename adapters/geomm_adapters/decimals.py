@@ -1,7 +1,7 @@
 """Decimal numbers in bulk: [-]w.f with n digits after the point is (w 10^n + f) / 10^n.
 
 Digits are read eight at a time: eight bytes are one 64-bit integer, in which neighbors are joined
-by three multiplications (to pairs, to fours, to eight). Numerator and denominator are exact in
+by three multiplications (to pairs, fours, eight). Numerator and denominator are exact in
 float64 up to fifteen digits, so that the one division rounds as Python's float() does, to the bit.
 What has another form (an exponent, more digits, no point) is not vouched for: see parse_decimal.
 """
@@ -9,7 +9,8 @@ What has another form (an exponent, more digits, no point) is not vouched for: s
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,27 +18,28 @@ import numpy.typing as npt
 from geomm_plugin.embeddings import RowIndices
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Words64: TypeAlias = npt.NDArray[np.uint64]
 
 MARGIN = 16  # bytes that must stand before the first number and after the last
-MOST_DIGITS = 15  # below 2^53, whatever the digits are
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
+_MOST_DIGITS = 15  # below 2^53, whatever the digits are
+_MOST_AFTER_POINT = 12  # read as eight and four
 _MINUS, _POINT, _NOUGHT = np.uint8(ord("-")), np.uint8(ord(".")), np.uint8(ord("0"))
 _NOUGHTS = np.uint64(0x3030303030303030)
 _ABOVE_NINE = np.uint64(0x7676767676767676)  # sets the high bit of every byte above nine
 _HIGH_BITS = np.uint64(0x8080808080808080)
-_POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
+_POWERS = 10.0 ** np.arange(_MOST_AFTER_POINT + 1)
 
 
-def _last_bytes(count: int) -> int:
-    """Return a mask for the last `count` of eight bytes; the last one is the most significant."""
-    return (1 << 64) - (1 << (64 - 8 * min(max(count, 0), 8)))
+def _masks(width: int, counts: Iterable[int]) -> list[int]:
+    """Return masks for the last bytes of `width`; the last byte is the most significant one."""
+    kept = [min(max(count, 0), width) for count in counts]
+    return [(1 << 8 * width) - (1 << 8 * (width - count)) for count in kept]
 
 
-# Of the last eight bytes of a number, and of the eight before: those after the decimal point.
-_LAST_EIGHT = np.array([_last_bytes(n) for n in range(MOST_DIGITS + 1)], np.uint64)
-_EIGHT_BEFORE = np.array([_last_bytes(n - 8) for n in range(MOST_DIGITS + 1)], np.uint64)
+# Of the last eight bytes of a number, and of the four before: those after the decimal point.
+_LAST_EIGHT = np.array(_masks(8, range(_MOST_AFTER_POINT + 1)), np.uint64)
+_FOUR_BEFORE = np.array(_masks(4, range(-8, _MOST_AFTER_POINT - 7)), np.uint32)
 
 
 def parse_decimals(
@@ -49,27 +51,32 @@ def parse_decimals(
     """
     negative = text.take(starts) == _MINUS
     firsts = starts + negative
-    whole, points, vouched = _whole_parts(text, firsts)
-    counts = ends - points - 1  # digits after the point
+    values, points, vouched = _whole_parts(text, firsts)
+    counts = ends - points
+    counts -= 1  # digits after the point
     vouched &= counts >= 0
-    vouched &= ends - firsts <= MOST_DIGITS + 1
-    before, last = _sixteen_before(text, ends)
-    last ^= _NOUGHTS
-    last &= _LAST_EIGHT.take(counts, mode="clip")
-    others = _other_than_digits(last)
-    fraction = _join_digits(last).astype(np.float64)
-    if counts.max(initial=0) > 8:
-        before ^= _NOUGHTS
-        before &= _EIGHT_BEFORE.take(counts, mode="clip")
-        others |= _other_than_digits(before)
-        fraction += _join_digits(before).astype(np.float64) * 1e8
-    vouched &= others == 0
+    vouched &= counts <= _MOST_AFTER_POINT
+    vouched &= ends - firsts <= _MOST_DIGITS + 1
     scale = _POWERS.take(counts, mode="clip")
-    whole *= scale
-    whole += fraction
-    whole /= scale
-    np.negative(whole, out=whole, where=negative)
-    return whole, vouched
+    values *= scale
+    if (vouched & (counts > 8)).any():
+        sixteen = _bytes_before(text, ends, 16)
+        eight = sixteen.view("<u8")[1::2].astype(np.uint64)
+        four = sixteen.view("<u4")[1::4].astype(np.uint32)
+        four ^= np.uint32(_NOUGHTS & 0xFFFFFFFF)
+        four &= _FOUR_BEFORE.take(counts, mode="clip")
+        vouched &= _are_digits(four)
+        values += _join_four(four) * 1e8
+    else:
+        eight = _bytes_before(text, ends, 8).view("<u8").astype(np.uint64, copy=False)
+    eight ^= _NOUGHTS
+    eight &= _LAST_EIGHT.take(counts, mode="clip")
+    vouched &= _are_digits(eight)
+    values += _join_eight(eight)
+    values /= scale
+    bits = values.view(np.uint64)
+    bits ^= negative.astype(np.uint64) << np.uint64(63)  # no branch that could be guessed wrong
+    return values, vouched
 
 
 def parse_decimal(token: bytes) -> float | None:
@@ -106,22 +113,23 @@ def _whole_parts(
     return whole, points, vouched
 
 
-def _sixteen_before(text: Bytes, ends: RowIndices) -> tuple[Words64, Words64]:
-    """Return the eight bytes before the last eight, and the last eight."""
-    overlapping = np.ndarray(len(text) - 15, "V16", text, strides=(1,))
-    pairs = overlapping[ends - 16].view("<u8").reshape(-1, 2)
-    return pairs[:, 0].astype(np.uint64), pairs[:, 1].astype(np.uint64)
+def _bytes_before(text: Bytes, ends: RowIndices, width: int) -> npt.NDArray[np.void]:
+    """Return the last `width` bytes before each end."""
+    overlapping = np.ndarray(len(text) - width + 1, f"V{width}", text, strides=(1,))
+    return overlapping[ends - width]
 
 
-def _other_than_digits(digits: Words64) -> Words64:
-    """Return zero where all eight bytes are 0 to 9."""
-    others = digits + _ABOVE_NINE
-    others |= digits
-    others &= _HIGH_BITS
-    return others
+def _are_digits(digits: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Say where every byte is 0 to 9."""
+    kind = digits.dtype.type
+    other = digits + kind(_ABOVE_NINE & np.iinfo(kind).max)
+    other |= digits
+    other &= kind(_HIGH_BITS & np.iinfo(kind).max)
+    result: npt.NDArray[np.bool_] = other == 0
+    return result
 
 
-def _join_digits(digits: Words64) -> Words64:
+def _join_eight(digits: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     """Return d1 10^7 + ... + d8, of eight bytes 0 to 9 with the first digit in the lowest byte."""
     joined = digits * np.uint64(10 * 2**8 + 1)
     joined >>= np.uint64(8)
@@ -131,4 +139,14 @@ def _join_digits(digits: Words64) -> Words64:
     joined &= np.uint64(0x0000FFFF0000FFFF)
     joined *= np.uint64(10_000 * 2**32 + 1)
     joined >>= np.uint64(32)
-    return joined
+    return joined.astype(np.float64)
+
+
+def _join_four(digits: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+    """Return d1 10^3 + ... + d4, of four bytes."""
+    joined = digits * np.uint32(10 * 2**8 + 1)
+    joined >>= np.uint32(8)
+    joined &= np.uint32(0x00FF00FF)
+    joined *= np.uint32(100 * 2**16 + 1)
+    joined >>= np.uint32(16)
+    return joined.astype(np.float64)

@@ -11,7 +11,9 @@ and nowhere else; spaces and a carriage return before it are ignored.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -56,24 +58,23 @@ def parse_lines(block: bytes, dimension: int) -> Lines:
             _parse_numbered(line, number, dimension)
         return Lines([], np.empty((0, dimension), np.float32), len(lines))
     text = np.frombuffer(block, np.uint8)
-    separators = np.flatnonzero((text == _SPACE) | (text == _LINE_FEED))
-    layout = _Layout.of(text, separators, dimension)
-    vectors = np.empty((len(layout.begins), dimension), np.float32)
-    suspects = np.ones(len(vectors), bool)
-    at_once = max(1, _NUMBERS_AT_ONCE // dimension)
-    for start in range(0, len(layout.regular), at_once):
-        rows = layout.regular[start : start + at_once]
-        vectors[rows], suspects[rows] = _parse_numbers(
-            text, separators, layout.firsts[rows], dimension
-        )
+    separators, feeds = _find_separators(text)
+    ends = separators[feeds]
+    begins = np.concatenate(([0], ends[:-1] + 1))
+    vectors = np.empty((len(feeds), dimension), np.float32)
+    suspects = np.ones(len(feeds), bool)
+    word_ends = begins.copy()
+    for rows, columns in _alike(text, separators, feeds, dimension):
+        bounds = separators[feeds[rows.start - 1] : feeds[rows.stop - 1] + 1]
+        word_ends[rows] = bounds[1::columns]
+        vectors[rows], suspects[rows] = _parse_numbers(text, bounds, columns, dimension)
     words = [
         block[begin:end].decode("utf-8", "surrogateescape")
-        for begin, end in zip(layout.begins.tolist(), layout.word_ends.tolist(), strict=True)
+        for begin, end in zip(begins.tolist(), word_ends.tolist(), strict=True)
     ]
     empty = []
     for row in np.flatnonzero(suspects).tolist():
-        line = block[layout.begins[row] : layout.ends[row]]
-        found = _parse_numbered(line, row, dimension)
+        found = _parse_numbered(block[begins[row] : ends[row]], row, dimension)
         if found is None:
             empty.append(row)
         else:
@@ -82,52 +83,70 @@ def parse_lines(block: bytes, dimension: int) -> Lines:
         vectors = np.delete(vectors, empty, axis=0)
         skipped = set(empty)
         words = [word for row, word in enumerate(words) if row not in skipped]
-    return Lines(words, vectors, len(layout.begins))
+    return Lines(words, vectors, len(feeds))
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Where the lines of a block stand: positions in it, and indices into its separators."""
+def _find_separators(text: Bytes) -> tuple[RowIndices, RowIndices]:
+    """Return the positions of spaces and line feeds, and which of these are line feeds."""
+    separators = np.flatnonzero(text <= _SPACE)  # and other control characters, as a rule none
+    kinds = text.take(separators)
+    feeds = kinds == _LINE_FEED
+    kept = feeds | (kinds == _SPACE)
+    if not kept.all():
+        separators, feeds = separators[kept], feeds[kept]
+    return separators, np.flatnonzero(feeds)
 
-    begins: RowIndices  # of lines
-    ends: RowIndices
-    word_ends: RowIndices  # right for the regular lines
-    firsts: RowIndices  # the separator before the first number
-    regular: RowIndices  # the lines whose word holds no space, except at the edges of the block
 
-    @classmethod
-    def of(cls, text: Bytes, separators: RowIndices, dimension: int) -> _Layout:
-        feeds = np.flatnonzero(text.take(separators) == _LINE_FEED)
-        ends = separators[feeds]
-        begins = np.concatenate(([0], ends[:-1] + 1)).astype(np.intp)
-        line_firsts = np.concatenate(([0], feeds[:-1] + 1))
-        lasts = feeds  # the separator after the last number: before any trailing spaces
-        for _ in range(2):
-            before = np.maximum(lasts - 1, line_firsts)
-            lasts = np.where(separators[lasts] - separators[before] == 1, before, lasts)
-        firsts = lasts - dimension
-        far_from_edges = (begins >= MARGIN) & (ends + MARGIN <= len(text))
-        regular = np.flatnonzero((firsts == line_firsts) & far_from_edges)
-        word_ends = begins.copy()
-        word_ends[regular] = separators[firsts[regular]]
-        return cls(begins, ends, word_ends, firsts, regular)
+def _alike(
+    text: Bytes, separators: RowIndices, feeds: RowIndices, dimension: int
+) -> Iterator[tuple[slice, int]]:
+    """Yield runs of lines that have the same number of columns: a word without spaces and numbers.
+
+    A space at the end of a line makes one more column, which is empty. Lines of another form, and
+    those at the edges of the block, are in no run.
+    """
+    columns = np.diff(feeds, prepend=-1)
+    spare = separators[feeds] - separators[np.maximum(feeds - 1, 0)] == 1
+    inside = (separators[feeds - columns] >= MARGIN) & (separators[feeds] < len(text) - MARGIN)
+    inside[0] = False
+    regular = inside & (columns - spare == dimension + 1)
+    columns[~regular] = 0
+    at_once = max(1, _NUMBERS_AT_ONCE // dimension)
+    changes = np.flatnonzero(np.diff(columns)) + 1
+    for start, stop in pairwise([0, *changes.tolist(), len(columns)]):
+        if columns[start]:
+            for first in range(start, stop, at_once):
+                yield slice(first, min(first + at_once, stop)), int(columns[start])
 
 
 def _parse_numbers(
-    text: Bytes, separators: RowIndices, firsts: RowIndices, dimension: int
+    text: Bytes, bounds: RowIndices, columns: int, dimension: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the numbers of some lines, and which lines need care after all."""
-    bounds = separators.take(firsts[:, None] + np.arange(dimension + 1))
-    bounds[:, -1] -= text.take(bounds[:, -1] - 1) == _RETURN
-    starts, ends = (bounds[:, :-1] + 1).ravel(), bounds[:, 1:].ravel()
+    """Return the numbers of some lines that are alike, and which lines need care after all.
+
+    `bounds` are the separators before, between and after the columns, the word's included.
+    """
+    starts, ends = bounds[:-1] + 1, bounds[1:]
+    last = ends[dimension::columns]
+    returns = text.take(last - 1) == _RETURN
+    if returns.any():
+        ends = ends.copy()
+        ends[dimension::columns] = last - returns
     values, vouched = parse_decimals(text, starts, ends)
-    suspects = np.zeros(len(firsts), bool)
-    for position in np.flatnonzero(~vouched).tolist():
-        value = parse_decimal(text[starts[position] : ends[position]].tobytes())
+    column_of = np.arange(columns)
+    vouched.reshape(-1, columns)[:, (column_of == 0) | (column_of > dimension)] = True  # no numbers
+    doubts = np.flatnonzero(~vouched)
+    suspects = np.zeros(len(values) // columns, bool)
+    if len(doubts) > len(values) // 8:  # line by line is faster than number by number
+        suspects[doubts // columns] = True
+        doubts = doubts[:0]
+    for place in doubts.tolist():
+        value = parse_decimal(text[starts[place] : ends[place]].tobytes())
         if value is None:
-            suspects[position // dimension] = True
-        values[position] = 0 if value is None else value
-    return values.reshape(-1, dimension), suspects
+            suspects[place // columns] = True
+        else:
+            values[place] = value
+    return values.reshape(-1, columns)[:, 1 : dimension + 1], suspects
 
 
 def _parse_numbered(line: bytes, number: int, dimension: int) -> tuple[str, list[float]] | None:

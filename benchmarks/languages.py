@@ -1,0 +1,74 @@
+"""Two made-up languages: one cloud of words, rotated and blurred, as `.vec` files and dictionaries.
+
+Words come in topics, since real vocabularies are crowded in places: a cloud without structure would
+be the easiest case of all for exact search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from geomm_plugin import write_embeddings
+from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix
+
+SOURCE, TARGET = "en", "es"
+PAIRS, TEST_PAIRS = 5000, 1500
+
+
+class MadeUp(Embeddings):
+    """Vectors that are made block by block, so that files of any size need no memory."""
+
+    def __init__(self, language: str, words: int, dimension: int):
+        self.words = [f"{language}{number}" for number in range(words)]
+        self._is_target = language == TARGET
+        self._dimension = dimension
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self._dimension
+
+    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
+        """Make the vectors in order, always the same ones."""
+        shared = np.random.default_rng(0)
+        topics = shared.standard_normal((max(10, len(self) // 50), self._dimension))
+        rotation, _ = np.linalg.qr(shared.standard_normal((self._dimension, self._dimension)))
+        for start in range(0, len(self), size):
+            shape = (min(size, len(self) - start), self._dimension)
+            meaning = np.random.default_rng([1, start])
+            blur = np.random.default_rng([2, start, self._is_target])
+            vectors = topics[meaning.integers(0, len(topics), shape[0])]
+            vectors = vectors + meaning.standard_normal(shape) + 1.5 * blur.standard_normal(shape)
+            yield (0.05 * (vectors @ rotation if self._is_target else vectors)).astype(np.float32)
+
+
+def vectors_path(folder: Path, language: str, words: int, dimension: int) -> Path:
+    """Return the `.vec` file of a language; it is made if it is not there."""
+    path = folder / f"{language}.{words}x{dimension}.vec"
+    if not path.exists():
+        write_embeddings(MadeUp(language, words, dimension), path)
+    return path
+
+
+def dictionary_path(folder: Path, words: int) -> Path:
+    """Return a training dictionary of frequent words; it is made if it is not there."""
+    path = folder / f"train.{words}.txt"
+    if not path.exists():
+        rows = _shuffled(words)[:PAIRS]
+        lines = [f"{SOURCE}{row} {TARGET}{row}\n" for row in sorted(rows)]
+        path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_rows(words: int) -> list[int]:
+    """Return rows of frequent words that the training dictionary does not hold."""
+    return _shuffled(words)[-TEST_PAIRS:]
+
+
+def _shuffled(words: int) -> list[int]:
+    """Return the frequent words in random order; the last quarter never trains."""
+    order = np.random.default_rng(3).permutation(min(words, 20_000)).tolist()
+    return order[: len(order) * 3 // 4][:PAIRS] + order[len(order) * 3 // 4 :][:TEST_PAIRS]

@@ -1,0 +1,93 @@
+"""Measure everything in one go and write RESULTS.md and growth.svg: `make benchmark`.
+
+Each job runs in a process of its own, one after the other, ours and the others' in turn, so that
+ratios come from one machine in one state. SMALL=1 takes minutes, not half an hour.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from report import Result, plot_growth, tables
+
+HERE = Path(__file__).parent
+SMALL = bool(os.environ.get("SMALL"))
+WORDS = (2_000, 5_000, 10_000) if SMALL else (25_000, 50_000, 100_000, 200_000)
+DIMENSION = 100 if SMALL else 300
+DIMENSIONS = (50, 100, 200) if SMALL else (100, 300, 768)  # at the smallest number of words
+BRUTE_FORCE_WORDS = 10_000 if SMALL else 50_000  # all products of more words take many minutes
+
+JOBS = {
+    "read": ("ours", "gensim", "numpy"),
+    "read_again": ("ours", "gensim"),
+    "write": ("ours", "gensim"),
+    "fit": ("ours", "pymanopt"),
+    "fit_chosen": ("ours",),
+    "map": ("ours", "numpy"),
+    "csls": ("ours", "numpy", "faiss"),
+    "align": ("ours", "gensim"),
+}
+LIBRARIES = ("numpy", "scipy", "orjson", "pymanopt", "gensim", "faiss-cpu")
+
+
+def main() -> None:
+    """Run all jobs at all sizes."""
+    sizes = [(words, DIMENSION) for words in WORDS]
+    sizes += [(WORDS[0], d) for d in DIMENSIONS if d != DIMENSION]
+    results: list[Result] = []
+    with TemporaryDirectory(prefix="geomm-benchmark-", dir=os.environ.get("FOLDER")) as folder:
+        for words, dimension in sizes:
+            for job, contenders in JOBS.items():
+                for who in contenders:
+                    if job == "csls" and who != "ours" and words > BRUTE_FORCE_WORDS:
+                        continue
+                    result = run(job, who, folder, words, dimension)
+                    print(result, flush=True)
+                    results.append(result)
+            for file in Path(folder).glob(f"*{words}x{dimension}*"):  # gigabytes
+                file.unlink()
+            shutil.rmtree(Path(folder) / "output", ignore_errors=True)
+    plot_growth(results, DIMENSION, HERE / "growth.svg")
+    text = "\n".join([HEADER, machine(), *tables(results, WORDS[-1], DIMENSION), ""])
+    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+def run(job: str, who: str, folder: str, words: int, dimension: int) -> Result:
+    """Measure one job in a process of its own."""
+    arguments = [job, who, folder, str(words), str(dimension)]
+    command = [sys.executable, "-W", "ignore", str(HERE / "jobs.py"), *arguments]
+    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Result(job, who, words, dimension, **json.loads(finished.stdout.splitlines()[-1]))
+
+
+def machine() -> str:
+    """Say where and when this was measured."""
+    processor = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].partition(":")[2].strip() if names else processor
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, {processor}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, {libraries}.\n"
+    )
+
+
+COMMAND = "SMALL=1 make benchmark" if SMALL else "make benchmark"
+HEADER = (
+    f"# Benchmark results\n\nWritten by `{COMMAND}`; [README.md](README.md) says how to read it.\n"
+)
+
+if __name__ == "__main__":
+    main()
