@@ -24,7 +24,7 @@ from geomm_plugin.embeddings import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.moments import Moments
 
-RESIDUAL = 1e-10  # of the linear equations for B, relative
+RESIDUAL = 1e-3  # of the linear equations for the first B, relative: the search goes on from there
 MOST_STEPS = 300  # of their conjugate gradient
 
 
@@ -102,7 +102,7 @@ class JointProblem:
             in_metric = in_metric + symmetric(rotations[i].T @ G @ rotations[j])
         return in_rotations, in_metric
 
-    def best_metric(self, rotations: Matrix) -> Matrix:
+    def best_metric(self, rotations: Matrix, residual: float = RESIDUAL) -> Matrix:
         """Return the symmetric B of the lowest cost at given rotations (it may be indefinite).
 
         With A~ = U_i' A U_i / |Omega|, C~ = U_j' C U_j and M~ = U_i' M U_j / |Omega| the equations
@@ -129,19 +129,19 @@ class JointProblem:
             return sum(products, start=self.regularization * b)
 
         b = right / diagonal
-        residual = right - left(b)
-        enough = RESIDUAL * float(np.linalg.norm(right))
-        direction = conditioned = residual / diagonal
+        rest = right - left(b)
+        enough = residual * float(np.linalg.norm(right))
+        direction = conditioned = rest / diagonal
         for _ in range(MOST_STEPS):
-            if np.linalg.norm(residual) <= enough:
+            if np.linalg.norm(rest) <= enough:
                 break
             product = left(direction)
-            before = float(np.vdot(residual, conditioned))
+            before = float(np.vdot(rest, conditioned))
             step = before / float(np.vdot(direction, product))
             b = b + step * direction
-            residual = residual - step * product
-            conditioned = residual / diagonal
-            direction = conditioned + np.vdot(residual, conditioned) / before * direction
+            rest = rest - step * product
+            conditioned = rest / diagonal
+            direction = conditioned + np.vdot(rest, conditioned) / before * direction
         best: Matrix = b
         return best
 
