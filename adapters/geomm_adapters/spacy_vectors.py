@@ -70,7 +70,12 @@ def to_spacy(
     words = list(embeddings.row_of)
     rows = np.fromiter(embeddings.row_of.values(), np.intp, len(words))
     for word in words:
-        pipeline.vocab.strings.add(word)
+        try:
+            pipeline.vocab.strings.add(word)
+        except UnicodeEncodeError as error:
+            raise FormatError(
+                f"spaCy cannot hold the word {word!r}, which is not UTF-8. Leave it out."
+            ) from error
     table: Vectors = Vectors(
         strings=pipeline.vocab.strings,
         data=np.ascontiguousarray(embeddings.rows(rows), np.float32),
