@@ -1,9 +1,10 @@
 """The contract of a mapper, as a test: for plugin authors and for us.
 
-    from geomm_plugin.testing import check_mapper
+    from geomm_plugin.testing import check_format, check_mapper
 
     def test_contract():
         check_mapper(MyMapper)
+        check_format(MyFormat)
 
 Each check is a function of its own; check_mapper runs them all.
 """
@@ -27,6 +28,9 @@ from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.storage import load_mapper, save_mapper
+from geomm_plugin.testing_formats import check_format
+
+__all__ = ["Toy", "check_format", "check_mapper", "make_toy"]
 
 
 @dataclass(frozen=True)

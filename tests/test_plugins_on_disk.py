@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXAMPLE = ROOT / "examples" / "your_own_mapper"
+EXAMPLES = [ROOT / "examples" / name for name in ("your_own_mapper", "your_own_format")]
 
 
 def run(*arguments, path):
@@ -28,22 +28,23 @@ def test_an_installed_plugin_is_found_and_a_broken_one_named():
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """Install the example package, without a network, where nothing else is."""
+    """Install the example packages, without a network, where nothing else is."""
     folder = tmp_path_factory.mktemp("site")
     command = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    command += ["--disable-pip-version-check", "--target", str(folder), str(EXAMPLE)]
+    command += ["--disable-pip-version-check", "--target", str(folder), *map(str, EXAMPLES)]
     done = run(*command, path=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
 
-def test_the_example_package_is_installed_and_found(installed):
+def test_the_example_mapper_is_installed_and_found(installed):
     done = run("-m", "geomm_plugin", "mappers", path=installed)
     assert "whitening" in done.stdout and "from geomm-whitening 0.1.0" in done.stdout, done.stderr
 
 
-def test_the_example_package_passes_its_own_tests(installed):
-    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLE), path=installed)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_the_example_packages_pass_their_own_tests(installed, example):
+    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(example), path=installed)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -55,3 +56,12 @@ def test_the_example_mapper_aligns(installed, tmp_path):
     done = run("-m", "geomm_plugin", *arguments, path=installed)
     assert done.returncode == 0, done.stderr
     assert "Whitening(ridge=2.5)" in done.stdout
+
+
+def test_the_example_format_is_found_by_its_suffix(installed, tmp_path):
+    source = ROOT / "geomm_plugin" / "data" / "it.vec.gz"
+    arguments = ["convert", str(source), str(tmp_path / "it.tsv"), "--max-words", "50"]
+    done = run("-m", "geomm_plugin", *arguments, path=installed)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "it.tsv").read_text().splitlines()) == 50
+    assert len((tmp_path / "it.metadata.tsv").read_text().splitlines()) == 50

@@ -10,7 +10,11 @@ from geomm_adapters.gensim_vectors import (
     is_keyedvectors,
     to_keyedvectors,
 )
+from geomm_adapters.glove_text import GloveText
+from geomm_adapters.npy_vectors import NpyVectors
 from geomm_adapters.safetensors_file import SafetensorsFile
+from geomm_adapters.spacy_vectors import SpacyModel, from_spacy, is_spacy, to_spacy
+from geomm_adapters.static_model import StaticModelFolder, from_static_model, is_static_model
 from geomm_adapters.translation_matrix import TranslationMatrix
 from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings
@@ -20,22 +24,42 @@ from geomm_plugin.hookspecs import hookimpl
 __all__ = [
     "FastTextBin",
     "FastTextVec",
+    "GloveText",
+    "NpyVectors",
     "SafetensorsFile",
+    "SpacyModel",
+    "StaticModelFolder",
     "TranslationMatrix",
     "Word2VecBin",
     "align_keyedvectors",
     "from_keyedvectors",
+    "from_spacy",
+    "from_static_model",
     "to_keyedvectors",
+    "to_spacy",
 ]
 
 
 @hookimpl
 def register_formats() -> Iterable[type[Format]]:
     """The file formats of this package."""
-    return [FastTextVec, SafetensorsFile, FastTextBin, Word2VecBin]
+    return [
+        FastTextVec,
+        SafetensorsFile,
+        FastTextBin,
+        Word2VecBin,
+        GloveText,
+        NpyVectors,
+        SpacyModel,
+        StaticModelFolder,
+    ]
 
 
 @hookimpl
 def to_embeddings(source: object) -> Embeddings | None:
-    """Convert gensim's KeyedVectors."""
-    return from_keyedvectors(source) if is_keyedvectors(source) else None
+    """Convert gensim's KeyedVectors, spaCy's vectors and model2vec's static models."""
+    if is_keyedvectors(source):
+        return from_keyedvectors(source)
+    if is_spacy(source):
+        return from_spacy(source)
+    return from_static_model(source) if is_static_model(source) else None

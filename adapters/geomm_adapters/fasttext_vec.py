@@ -36,6 +36,7 @@ class FastTextVec(Format):
 
     name: ClassVar[str] = "vec"
     suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz", ".txt", ".txt.gz")
+    has_header: ClassVar[bool] = True  # whether files are written with one
 
     def __init__(self, precision: int | None = None):
         if precision is not None and not 1 <= precision <= 20:
@@ -63,7 +64,8 @@ class FastTextVec(Format):
             _opened(path) as stream,
             progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
         ):
-            stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            if self.has_header:
+                stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
             start = 0
             for block in embeddings.blocks():
                 for first in range(0, len(block), _ROWS_AT_ONCE):

@@ -1,0 +1,125 @@
+"""A numpy array and a vocabulary beside it: `x.npy` or `x.vectors`, and `x.vocab`.
+
+The vocabulary is text, one word a line. xling-eval's is a pickled dict {word: row} instead: it is
+read opcode by opcode, as a list of texts and numbers, so that nothing in it can run.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FileError, FormatError
+from geomm_plugin.formats import Format
+
+_VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
+_PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
+_ENCODING = ("utf-8", "surrogateescape")
+
+
+class NpyVectors(Format):
+    """Vectors mapped into memory from `.npy`, words from the file of that stem beside it."""
+
+    name: ClassVar[str] = "npy"
+    suffixes: ClassVar[tuple[str, ...]] = (".npy", ".vectors")
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Map the array into memory and read the words."""
+        try:
+            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise FormatError(f"{path} is not a whole numpy array ({error}).") from error
+        vocabulary = _find_vocabulary(path)
+        words = _read_words(vocabulary)
+        if vectors.ndim != 2 or len(words) != len(vectors):
+            raise FormatError(
+                f"{path} has the shape {vectors.shape}, but {vocabulary} has {len(words)} words; "
+                "one row is needed for each word."
+            )
+        return Embeddings(words[:max_words], vectors[:max_words])
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write the array and, beside it, the words."""
+        for word in embeddings.words:
+            if "\n" in word or "\r" in word:
+                raise FormatError(
+                    f"The word {word!r} holds a line break, which a vocabulary of one word a line "
+                    "cannot hold. Rename the word, or write a .safetensors file."
+                )
+        text = "".join(f"{word}\n" for word in embeddings.words)
+        path.with_suffix(_VOCABULARIES[0]).write_bytes(text.encode(*_ENCODING))
+        shape = (len(embeddings), embeddings.dimension)
+        dtype = embeddings.rows(slice(0, 1)).dtype.newbyteorder("<")
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        with (
+            path.open("wb") as stream,
+            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+        ):
+            np.lib.format.write_array_header_1_0(stream, header)
+            for block in embeddings.blocks():
+                stream.write(np.ascontiguousarray(block, dtype).tobytes())
+                advance(len(block))
+
+
+def _find_vocabulary(path: Path) -> Path:
+    candidates = [path.with_suffix(suffix) for suffix in _VOCABULARIES]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise FileError(
+        f"There is no vocabulary for {path}. Put the words, one a line, into {candidates[0]}."
+    )
+
+
+def _read_words(path: Path) -> list[str]:
+    content = path.read_bytes()
+    if content.startswith(_PICKLE_BEGINS):
+        return _words_in_order(path, content)
+    lines = content.removeprefix(b"\xef\xbb\xbf").decode(*_ENCODING).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _words_in_order(path: Path, content: bytes) -> list[str]:
+    try:
+        row_of = _plain_dict(content)
+    except ValueError as error:
+        raise FormatError(
+            f"{path} is a pickle of something else than {{word: row}} ({error}), and is not "
+            "opened. Write the words into it, one a line."
+        ) from error
+    words = sorted(row_of, key=lambda word: row_of[word])
+    if [row_of[word] for word in words] != list(range(len(words))):
+        raise FormatError(f"{path}: the rows of its words are not 0, 1, 2, ...")
+    return words
+
+
+def _plain_dict(content: bytes) -> dict[str, int]:
+    """Read a pickled dict of texts and whole numbers; anything else is a ValueError.
+
+    Only pushes and the filling of one dict are understood; nothing is imported or called.
+    """
+    items: list[Any] = []
+    for opcode, argument, _ in pickletools.genops(content):
+        if opcode.name in ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"):
+            items.append(argument)
+        elif opcode.name in ("BININT", "BININT1", "BININT2", "LONG1"):
+            items.append(argument)
+        elif opcode.name not in _HARMLESS:
+            raise ValueError(f"it holds {opcode.name}")
+    words, rows = items[::2], items[1::2]
+    if not all(type(w) is str for w in words) or not all(type(r) is int for r in rows):
+        raise ValueError("its items are not words and whole numbers in turn")
+    return dict(zip(words, rows, strict=True))
+
+
+_HARMLESS = {
+    *("PROTO", "FRAME", "EMPTY_DICT", "MARK", "SETITEM", "SETITEMS", "STOP"),
+    *("BINPUT", "LONG_BINPUT", "MEMOIZE"),
+}

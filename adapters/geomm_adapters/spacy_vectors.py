@@ -1,0 +1,140 @@
+"""spaCy's vectors <-> Embeddings: pipelines, vocabularies and tables; spaCy is imported on use.
+
+A floret table makes a vector for any word from its subwords, and so do its Embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings, Vector
+from geomm_plugin.errors import FormatError, missing_extra
+from geomm_plugin.formats import Format
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.vectors import Vectors
+
+
+def is_spacy(source: object) -> bool:
+    """Tell whether an object is a spaCy pipeline, vocabulary or table of vectors."""
+    if not any(kind.__module__.partition(".")[0] == "spacy" for kind in type(source).__mro__):
+        return False
+    return hasattr(source, "vocab") or hasattr(source, "vectors") or hasattr(source, "key2row")
+
+
+def from_spacy(source: Any) -> Embeddings:
+    """Take words and vectors from a pipeline, a vocabulary or a table, in the order of its rows.
+
+    Words that share a row (a pruned table) each get it; rows without a word are left out. The words
+    of a floret table, which has none of its own, are those of the vocabulary.
+    """
+    vocabulary = getattr(source, "vocab", source)
+    table = getattr(vocabulary, "vectors", vocabulary)
+    strings = getattr(vocabulary, "strings", None) or table.strings
+    if table.mode == "floret":
+        return _from_floret(table, list(strings))
+    keys = sorted(table.key2row.items(), key=lambda item: item[1])
+    named = [(strings[key], row) for key, row in keys if key in strings]
+    if not named:
+        raise FormatError(
+            f"This {type(source).__name__} of spaCy holds no vectors. Load a pipeline that does, "
+            "such as one whose name ends in _md or _lg."
+        )
+    rows = np.array([row for _, row in named])
+    whole = len(rows) == len(table.data) and bool((rows == np.arange(len(rows))).all())
+    data = _on_cpu(table.data)
+    return Embeddings([word for word, _ in named], data if whole else data[rows])
+
+
+def to_spacy(
+    embeddings: Embeddings, pipeline: Language | None = None, name: str = "geomm_plugin"
+) -> Language:
+    """Put words and vectors into a pipeline as its vectors table, and return it.
+
+    Parameters
+    ----------
+    pipeline
+        Whose table is replaced; by default a new, empty one for many languages ("xx").
+    """
+    try:
+        import spacy
+        from spacy.vectors import Vectors
+    except ImportError:
+        raise missing_extra("to_spacy", "spacy") from None
+    pipeline = spacy.blank("xx") if pipeline is None else pipeline
+    words = list(embeddings.row_of)
+    rows = np.fromiter(embeddings.row_of.values(), np.intp, len(words))
+    for word in words:
+        try:
+            pipeline.vocab.strings.add(word)
+        except UnicodeEncodeError as error:
+            raise FormatError(
+                f"spaCy cannot hold the word {word!r}, which is not UTF-8. Leave it out."
+            ) from error
+    table: Vectors = Vectors(
+        strings=pipeline.vocab.strings,
+        data=np.ascontiguousarray(embeddings.rows(rows), np.float32),
+        keys=words,
+        name=name,
+    )
+    pipeline.vocab.vectors = table
+    return pipeline
+
+
+class SpacyModel(Format):
+    """A folder that `nlp.to_disk` wrote, or that `spacy.load` can load.
+
+    Parameters
+    ----------
+    language
+        The code of the language whose tokenizer a written pipeline has.
+    """
+
+    name: ClassVar[str] = "spacy"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, language: str = "xx"):
+        self.language = language
+
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Look for the table of vectors."""
+        return (path / "vocab" / "vectors").is_file()
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read the vocabulary and its vectors; the rest of the pipeline is not loaded."""
+        try:
+            from spacy.vocab import Vocab
+        except ImportError:
+            raise missing_extra(f"{path}, a pipeline of spaCy,", "spacy") from None
+        if not self.recognizes(path):
+            raise FormatError(f"{path} is no folder of a spaCy pipeline with vectors.")
+        embeddings = from_spacy(Vocab().from_disk(path / "vocab"))
+        return embeddings if max_words is None else embeddings.head(max_words)
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write a pipeline that has nothing but a tokenizer and these vectors."""
+        try:
+            import spacy
+        except ImportError:
+            raise missing_extra("Writing a pipeline of spaCy", "spacy") from None
+        to_spacy(embeddings, spacy.blank(self.language)).to_disk(path)
+
+
+def _from_floret(table: Any, words: Iterable[str]) -> Embeddings:
+    words = [word for word in words if word and not word.isspace()]
+
+    def subwords(word: str) -> Vector | None:
+        made: Vector = _on_cpu(table.get_batch([word]))[0]
+        return made if made.any() else None
+
+    return SubwordEmbeddings(words, _on_cpu(table.get_batch(words)), subwords)
+
+
+def _on_cpu(data: Any) -> Any:
+    return data.get() if hasattr(data, "get") else data  # a table of cupy's, on the GPU

@@ -1,0 +1,130 @@
+"""Static models of tokens, against model2vec's own writer, reader and encoder."""
+
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from geomm_plugin import as_embeddings, read_embeddings
+from geomm_plugin.errors import FormatError, UnknownNameError
+
+model2vec = pytest.importorskip("model2vec")
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
+
+TOKENS = ["[PAD]", "[UNK]", "dog", "##s", "house", "##house", "naïve", "d", "##og"]
+
+
+def wordpiece():
+    tokenizer = Tokenizer(
+        models.WordPiece({token: n for n, token in enumerate(TOKENS)}, unk_token="[UNK]")
+    )
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]"])
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def unigram():
+    pieces = [("<unk>", 0.0), ("▁dog", -1.0), ("▁house", -1.0), ("s", -2.0), ("▁", -3.0)]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    return tokenizer
+
+
+def static_model(tokenizer, dtype=np.float32, **parameters):
+    rng = np.random.default_rng(0)
+    count = parameters.pop("rows", tokenizer.get_vocab_size())
+    vectors = rng.standard_normal((count, 4)).astype(dtype)
+    return model2vec.StaticModel(vectors, tokenizer, normalize=False, **parameters)
+
+
+@pytest.fixture(params=["plain", "quantized"])
+def model(request):
+    if request.param == "plain":
+        return static_model(wordpiece())
+    return static_model(
+        wordpiece(),
+        rows=3,
+        weights=np.linspace(0.1, 2, len(TOKENS)).astype(np.float32),
+        token_mapping=np.arange(len(TOKENS)) % 3,
+    )
+
+
+def test_whole_words_have_the_vectors_that_model2vec_encodes(model):
+    embeddings = as_embeddings(model)
+    assert embeddings.words == ["dog", "house", "naïve", "d"]
+    np.testing.assert_allclose(embeddings.vectors, model.encode(embeddings.words), rtol=1e-6)
+
+
+def test_other_words_are_the_mean_of_their_tokens(model):
+    embeddings = as_embeddings(model)
+    for word in ("dogs", "doghouse", "dogshouse"):
+        assert word not in embeddings
+        np.testing.assert_allclose(embeddings.vector(word), model.encode(word), rtol=1e-6)
+    with pytest.raises(UnknownNameError, match="no known subword"):
+        embeddings.vector("xyz")
+
+
+def test_a_saved_folder_is_read_alike(tmp_path, model):
+    model.save_pretrained(tmp_path / "model")
+    read, held = read_embeddings(tmp_path / "model"), as_embeddings(model)
+    assert read.words == held.words
+    np.testing.assert_array_equal(read.vectors, held.vectors)
+    np.testing.assert_array_equal(read.vector("doghouse"), held.vector("doghouse"))
+    assert read_embeddings(tmp_path / "model", max_words=1).words == ["dog"]
+
+
+def test_the_layout_of_sentence_transformers_is_read(tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    model = static_model(wordpiece())
+    model.save_pretrained(tmp_path / "model")
+    nested = tmp_path / "sentence" / "0_StaticEmbedding"
+    nested.mkdir(parents=True)
+    tensors = load_file(tmp_path / "model/model.safetensors")
+    save_file({"embedding.weight": tensors["embeddings"]}, nested / "model.safetensors")
+    shutil.copy(tmp_path / "model/tokenizer.json", nested)
+    (tmp_path / "sentence/config_sentence_transformers.json").write_text("{}")
+    theirs = model2vec.StaticModel.from_pretrained(tmp_path / "sentence")
+    read = read_embeddings(tmp_path / "sentence")
+    np.testing.assert_allclose(read.vectors, theirs.encode(read.words), rtol=1e-6)
+
+
+def test_pieces_that_begin_a_word_are_words_without_their_mark():
+    model = static_model(unigram())
+    embeddings = as_embeddings(model)
+    assert embeddings.words == ["dog", "house"]
+    np.testing.assert_allclose(embeddings.vectors, model.encode(["dog", "house"]), rtol=1e-6)
+    np.testing.assert_allclose(embeddings.vector("dogs"), model.encode("dogs"), rtol=1e-6)
+
+
+def test_half_precision_stays(tmp_path):
+    model = static_model(wordpiece(), np.float16)
+    assert as_embeddings(model).vectors.dtype == np.float16
+
+
+def test_without_tokenizers_whole_words_are_still_read(tmp_path, monkeypatch):
+    model = static_model(wordpiece())
+    model.save_pretrained(tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    read = read_embeddings(tmp_path / "model")
+    assert read.words == ["dog", "house", "naïve", "d"]
+    with pytest.raises(UnknownNameError):
+        read.vector("dogs")
+
+
+def test_other_models_and_damaged_ones_are_refused(tmp_path):
+    from safetensors.numpy import save_file
+
+    model = static_model(wordpiece())
+    model.save_pretrained(tmp_path / "model")
+    save_file({"encoder.weight": np.zeros(3)}, tmp_path / "model/model.safetensors")
+    with pytest.raises(FormatError, match=r"encoder\.weight"):
+        read_embeddings(tmp_path / "model")
+    (tmp_path / "model/tokenizer.json").write_text(json.dumps({})[:-1])
+    with pytest.raises(FormatError, match="damaged"):
+        read_embeddings(tmp_path / "model")
+    with pytest.raises(FormatError, match="holds no"):
+        read_embeddings(tmp_path, format="static_model")
