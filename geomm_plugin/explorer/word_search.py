@@ -23,7 +23,7 @@ class WordSearch:
     """A vocabulary in alphabetical order, so that all words with one beginning are neighbours.
 
     Two bisections find them; the most frequent ones (the lowest rows) are picked without sorting
-    the rest. Measured: 0.2 ms for a letter that begins 20,000 of 200,000 words.
+    the rest: some milliseconds in 200,000 words, for one letter as for ten.
     """
 
     def __init__(self, words: Sequence[str]):
