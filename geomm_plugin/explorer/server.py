@@ -19,6 +19,7 @@ from urllib.parse import parse_qs
 
 from geomm_plugin.errors import GeommError, ParameterError
 from geomm_plugin.explorer.explorer import Explorer
+from geomm_plugin.palette import color_rules
 
 ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).parent / "page"
@@ -67,6 +68,7 @@ class ExplorerServer(ThreadingHTTPServer):
         self.explorer = explorer
         self.token = secrets.token_urlsafe(16)
         self.files = {path.name: path.read_bytes() for path in sorted(PAGE.iterdir())}
+        self.files["colors.css"] = color_rules().encode()
         self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
 
     def handle_error(self, request: Any, client_address: Any) -> None:

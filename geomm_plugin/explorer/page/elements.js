@@ -55,5 +55,5 @@ export function shape(order, size) {
 }
 
 export function colorClass(order) {
-  return `language-${order % 8}`;
+  return `color-${order % 8}`;
 }
