@@ -8,12 +8,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.embeddings import Vector
 from geomm_plugin.evaluation import Evaluation
 from geomm_plugin.metrics import P_AT_1
 from geomm_plugin.significance import bootstrap_interval, holm, paired_p_value
+
+if TYPE_CHECKING:
+    from geomm_plugin.report import Provenance
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 SIGNIFICANT = 0.05
@@ -92,6 +95,18 @@ class Comparison:
         header, *body = self.table(bold="**")
         lines = [header, ["---"] * len(header), *body]
         return "\n".join("| " + " | ".join(_escape(cells)) + " |" for cells in lines) + "\n"
+
+    def to_html(self, provenance: Provenance | None = None) -> str:
+        """Return one page of HTML with tables and charts that needs no network.
+
+        Parameters
+        ----------
+        provenance
+            The files and the command behind the numbers, for the page's last section.
+        """
+        from geomm_plugin.report import make_page
+
+        return make_page(self, provenance)
 
     def __str__(self) -> str:
         return text_table(self.table())

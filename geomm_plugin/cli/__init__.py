@@ -19,6 +19,7 @@ COMMANDS = {
     "compare": "geomm_plugin.cli.compare",
     "diagnose": "geomm_plugin.cli.diagnose",
     "translate": "geomm_plugin.cli.translate",
+    "explore": "geomm_plugin.cli.explore",
     "mappers": "geomm_plugin.cli.mappers",
     "convert": "geomm_plugin.cli.convert",
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
+from geomm_plugin.cli import choices, html_report, options
 from geomm_plugin.comparison import compare
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation import UnknownWords
@@ -49,6 +51,11 @@ from geomm_plugin.evaluation import UnknownWords
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print all numbers as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page with tables, charts and the words that changed to this file.",
+)
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -65,6 +72,7 @@ def command(
     markdown: bool,
     as_csv: bool,
     as_json: bool,
+    html: Path | None,
     max_words: int | None,
     quiet: bool,
 ) -> None:
@@ -76,11 +84,14 @@ def command(
     \b
     Example:
         geomm compare en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
-            --test en-es=test.txt --mapper procrustes --mapper geomm:regularization=100
+            --test en-es=test.txt --mapper procrustes --mapper geomm:regularization=100 \\
+            --html report.html
     """
     if markdown + as_csv + as_json > 1:
         raise ParameterError("Choose one of --markdown, --csv and --json.")
     chosen = choices.make_mappers(mappers, settings)
+    if html is not None:
+        html_report.check_writable(html)
     ranked = choices.make_retrievals(retrievals)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -94,9 +105,12 @@ def command(
             retrievals=ranked,
             baseline=baseline,
             oov=oov,
-            answers=0,
+            answers=0 if html is None else html_report.ANSWERS,
             jobs=jobs,
         )
+    if html is not None:
+        files = html_report.describe_files(embeddings, read, dictionaries, tests)
+        html_report.write_report(html, found, files)
     if as_json:
         click.echo(found.to_json())
     elif as_csv:

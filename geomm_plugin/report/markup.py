@@ -1,0 +1,73 @@
+"""HTML and SVG in which every text is escaped, since only `tag` makes markup.
+
+Words come from files, and `<script>` is a word in real ones.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from typing import TypeAlias
+
+VOID = {"br", "hr", "link", "meta", "input", "wbr"}  # elements that have no end
+
+
+class Markup(str):
+    """Text that is markup already; any other text is escaped when a tag takes it in."""
+
+    __slots__ = ()
+
+
+Content: TypeAlias = "str | float | Markup | Iterable[Content]"
+Attribute: TypeAlias = "str | float | bool | None"
+
+
+def escape(text: str) -> str:
+    """Return a text as it stands in markup; bytes that were not UTF-8 are shown as such."""
+    return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def tag(name: str, /, *content: Content, **attributes: Attribute) -> Markup:
+    """Return an element. A trailing underscore is dropped: class_="wide"; others become hyphens.
+
+    An attribute that is None or False is left out.
+    """
+    opening = "".join([f"<{name}", *_attributes(attributes), ">"])
+    return Markup(opening if name in VOID else f"{opening}{join(content)}</{name}>")
+
+
+def join(content: Iterable[Content]) -> Markup:
+    """Return pieces of content one after the other, escaped where they are no markup."""
+    return Markup("".join(map(_piece, content)))
+
+
+def data_block(identifier: str, value: object) -> Markup:
+    """Return data for the page's script; no text in it can end the element."""
+    text = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="{escape(identifier)}">{text}</script>')
+
+
+def _attributes(attributes: dict[str, Attribute]) -> list[str]:
+    named = [
+        (name.rstrip("_").replace("_", "-"), value)
+        for name, value in attributes.items()
+        if value is not None and value is not False
+    ]
+    return [
+        f" {name}" if value is True else f' {name}="{_attribute(value)}"' for name, value in named
+    ]
+
+
+def _attribute(value: Attribute) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else escape(str(value))
+
+
+def _piece(content: Content) -> str:
+    if isinstance(content, Markup):
+        return content
+    if isinstance(content, str):
+        return escape(content)
+    if isinstance(content, (int, float)):
+        return escape(str(content))
+    return join(content)

@@ -1,0 +1,137 @@
+"""The report in a real browser, made by the command line from files."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import Embeddings, write_embeddings
+from geomm_plugin.cli import group
+
+ATTACK = "<img\u00a0src=x\u00a0onerror=alert(1)>"  # a .vec file has no plain space in a word
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Two languages, one turned and disturbed, so that mappers get some words wrong."""
+    folder = tmp_path_factory.mktemp("report")
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(300, 10)).astype(np.float32)
+    turned = vectors @ np.linalg.qr(random.normal(size=(10, 10)))[0] * np.linspace(0.3, 3, 10)
+    noise = random.normal(scale=0.5, size=vectors.shape)
+    english = [f"word{n}" for n in range(300)]
+    spanish = [f"palabra{n}" for n in range(300)]
+    english[200], spanish[200] = ATTACK, "<script>alert(1)</script>"
+    write_embeddings(Embeddings(english, vectors), folder / "en.vec")
+    write_embeddings(Embeddings(spanish, (turned + noise).astype(np.float32)), folder / "es.vec")
+    pairs = [f"{a}\t{b}\n" for a, b in zip(english, spanish, strict=True)]
+    (folder / "train.txt").write_text("".join(pairs[:100]), encoding="utf-8")
+    (folder / "test.txt").write_text("".join(pairs[100:]), encoding="utf-8")
+    page = folder / "report.html"
+    files = [f"{language}={folder / language}.vec" for language in ("en", "es")]
+    result = CliRunner().invoke(
+        group,
+        [
+            "compare", *files, "--dictionary", f"en-es={folder / 'train.txt'}",
+            "--test", f"en-es={folder / 'test.txt'}", "--mapper", "procrustes",
+            "--mapper", "geomm:regularization=1", "--mapper", "geomm:regularization=1e6",
+            "--retrieval", "csls", "--retrieval", "cosine", "--html", str(page), "--quiet",
+        ],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return page.as_uri()
+
+
+@pytest.fixture
+def opened(page, report):
+    page.look(1400)
+    page.open(report, "#changes p")
+    return page
+
+
+def column(page, number):
+    return page.texts(f"#numbers tbody tr > :nth-child({number})")
+
+
+def test_the_table_sorts_by_number_and_by_text(opened):
+    button = opened.wait("#numbers thead button", "P@1 [95 %]")
+    script = """return [...document.querySelectorAll("#numbers tbody tr")]
+        .map((row) => Number(row.cells[3].dataset.value))"""
+    before = opened.run(script)
+    button.click()
+    assert opened.run(script) == sorted(before, reverse=True) != before
+    button.click()
+    assert opened.run(script) == sorted(before)
+    opened.wait("#numbers thead button", "Retrieval").click()
+    assert column(opened, 3) == sorted(column(opened, 3))
+    sorted_heads = opened.find("#numbers th[aria-sort]")
+    assert [head.get_attribute("aria-sort") for head in sorted_heads] == ["ascending"]
+
+
+def test_rows_without_a_value_come_last(opened):
+    for _ in range(2):
+        opened.wait("#numbers thead button", "Against procrustes").click()
+        shown = column(opened, 5)
+        count = sum(not text for text in shown)
+        assert count == 2 and not any(shown[-count:]) and all(shown[:-count])
+
+
+def test_the_words_that_changed_follow_the_choice(opened):
+    from selenium.webdriver.support.ui import Select
+
+    Select(opened.find("#second")[0]).select_by_index(2)
+    heads = opened.texts("#changes h3")
+    assert heads[0].startswith("Only procrustes is right:")
+    assert "geomm(regularization=1000000.0)" in heads[1]
+    counts = [int(head.rsplit(":", 1)[1].split()[0]) for head in heads]
+    assert sum(counts) > 0
+    for button in opened.find("#changes .more"):
+        button.click()
+    assert len(opened.find("#changes tbody tr")) == sum(counts)
+    Select(opened.find("#second")[0]).select_by_index(0)  # a mapper against itself
+    assert opened.texts("#changes h3") == ["Only procrustes is right: 0 words"] * 2
+
+
+def test_words_stay_text(opened):
+    from selenium.webdriver.support.ui import Select
+
+    shown = ""
+    for pair in (0, 1):
+        for first in (0, 1, 2):
+            Select(opened.find("#pair")[0]).select_by_index(pair)
+            Select(opened.find("#first")[0]).select_by_index(first)
+            for button in opened.find("#changes .more"):
+                button.click()
+            shown += "".join(opened.texts("#changes"))
+    assert opened.find("img") == []
+    assert len(opened.find("script")) == 2
+    assert opened.complaints() == []
+    data = opened.run("return document.getElementById('data').textContent")
+    assert "onerror=alert(1)" in data
+
+
+def test_no_request_leaves_the_page(opened, report):
+    assert {address for address in opened.requests() if not address.startswith("data:")} == {report}
+
+
+@pytest.mark.parametrize("width", [320, 400, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out(opened, width, scheme):
+    opened.look(width, scheme)
+    assert opened.run("return document.documentElement.scrollWidth <= innerWidth")
+    grounds = opened.run("return getComputedStyle(document.body).backgroundColor")
+    assert (grounds == "rgb(21, 23, 27)") == (scheme == "dark")
+    assert opened.complaints() == []
+
+
+def test_the_printed_page_is_light(opened):
+    opened.look(1400, "dark")
+    opened.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]},
+    )
+    try:
+        ground = opened.run("return getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(251, 251, 250)"
+        assert not opened.find("#choices")[0].is_displayed()
+    finally:
+        opened.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
