@@ -266,26 +266,34 @@ class HubMapper(LinearMapper):
         self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
     ) -> dict[str, Matrix]:
         """Learn one map for each language on the way to the hub, and compose them."""
+        hub, edges = self.edges_to_hub(vectors, pairs)
+        maps: dict[str, Matrix] = {}
+        for edge in edges:
+            step = self.learn_edge(edge)
+            maps[edge.source] = step @ maps[edge.target] if edge.target in maps else step
+        return self.join(hub, vectors[hub].shape[1], maps)
+
+    def edges_to_hub(
+        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+    ) -> tuple[str, list[Edge]]:
+        """Return the hub, and each other language's edge towards it, nearest to the hub first."""
         hub = choose_hub(pairs) if self.hub is None else self.hub
         if hub not in vectors:
             raise LanguagesError(
                 f"The hub {hub!r} is none of the languages ({', '.join(vectors)}). Name one."
             )
-        maps: dict[str, Matrix] = {}
         tree = spanning_tree(pairs, hub)
+        edges = []
         for language, parent in tree:
             found = (
                 pairs[language, parent]
                 if (language, parent) in pairs
                 else pairs[parent, language].reverse()
             )
-            step = self.learn_edge(
-                Edge(language, parent, vectors[language], vectors[parent], found)
-            )
-            maps[language] = step @ maps[parent] if parent in maps else step
+            edges.append(Edge(language, parent, vectors[language], vectors[parent], found))
         self._warn_of_unused(hub, pairs, tree)
         self.report_["hub"] = hub
-        return self.join(hub, vectors[hub].shape[1], maps)
+        return hub, edges
 
     def _warn_of_unused(
         self,
@@ -300,7 +308,7 @@ class HubMapper(LinearMapper):
                 f"{self.name} maps each language to the hub {hub!r} and does not use the "
                 f"dictionaries {', '.join(unused)}. Choose another hub, or a joint method such as "
                 "geomm_multi.",
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

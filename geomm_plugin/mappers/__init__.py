@@ -4,17 +4,25 @@ from collections.abc import Iterable
 
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.mappers.cca import CCA
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti
+from geomm_plugin.mappers.gpa import GPA
 from geomm_plugin.mappers.metric_only import MetricOnly
+from geomm_plugin.mappers.msf import MSF
+from geomm_plugin.mappers.msf_mu import MSFMu
 from geomm_plugin.mappers.procrustes import Procrustes
 from geomm_plugin.mappers.regression import Regression
 from geomm_plugin.mappers.rotation_only import RotationOnly
 from geomm_plugin.mappers.unconstrained import Unconstrained
 
 __all__ = [
+    "CCA",
+    "GPA",
     "GeoMM",
     "GeoMMMulti",
+    "MSF",
+    "MSFMu",
     "MetricOnly",
     "Procrustes",
     "Regression",
@@ -26,4 +34,16 @@ __all__ = [
 @hookimpl
 def register_mappers() -> Iterable[type[Mapper]]:
     """The built-in mappers, in the order in which they are shown."""
-    return [Procrustes, GeoMM, GeoMMMulti, Unconstrained, Regression, MetricOnly, RotationOnly]
+    return [
+        Procrustes,
+        GeoMM,
+        GeoMMMulti,
+        MSF,
+        MSFMu,
+        GPA,
+        CCA,
+        Unconstrained,
+        Regression,
+        MetricOnly,
+        RotationOnly,
+    ]

@@ -1,0 +1,45 @@
+"""Canonical correlation analysis: the directions along which translations vary together.
+
+    S_x = (X'X)^(-1/2),  S_z = (Z'Z)^(-1/2),   S_x X'Z S_z = U diag(s) V'  (SVD)
+    A_s = S_x U_k,   A_t = S_z V_k     with the k directions of the largest correlations s
+
+X and Z hold one row per pair; A_s' X'X A_s = A_t' Z'Z A_t = I and A_s' X'Z A_t = diag(s_k).
+Faruqui, Dyer: "Improving Vector Space Word Representations Using Multilingual Correlation", EACL
+2014. They tune the fraction of directions that is kept. For many languages through a hub this
+is the multiCCA of Ammar et al. (2016), but that the hub's space is whitened, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.factorization import svd
+from geomm_plugin.mapper import Edge
+from geomm_plugin.mappers.msf import power
+from geomm_plugin.moments import cross, gram
+from geomm_plugin.parameters import Within
+from geomm_plugin.two_sided import TwoSidedMapper
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CCA(TwoSidedMapper):
+    """Project both languages to the directions in which translations correlate most."""
+
+    name: ClassVar[str] = "cca"
+
+    keep: Annotated[float, Within(0, 1)] = 0.6  # fraction of the directions that is kept
+
+    def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
+        """Return the canonical projections; at least one direction is kept."""
+        x_whitening = power(gram(edge.x, edge.pairs.source), -0.5)
+        z_whitening = power(gram(edge.z, edge.pairs.target), -0.5)
+        u, s, v = svd(x_whitening @ cross(edge.x, edge.z, edge.pairs) @ z_whitening)
+        kept = max(1, round(self.keep * len(s)))
+        self.report_.setdefault("canonical correlations", {})[str(edge)] = {
+            "kept": kept,
+            "first": float(s[0]),
+            "last kept": float(s[kept - 1]),
+        }
+        return x_whitening @ u[:, :kept], z_whitening @ v[:, :kept]

@@ -1,0 +1,73 @@
+"""[fit] Pairwise methods that map both languages of a dictionary, and many languages through a hub.
+
+For two languages the shared space is the method's own. For more, the edge e from L towards the hub
+has maps A_L^e and A_P^e (P its next language); words of L are moved on to P's space, and the hub's
+map has the mean of the metrics that its edges found (each scaled to one trace):
+
+    A_hub A_hub' = mean over the hub's edges of A_hub^e A_hub^e'
+    A_L = A_L^e (A_P^e)^+ A_P           (+ the pseudo-inverse)
+
+so that for one edge it is, up to a rotation of the shared space, what the edge found.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.errors import LanguagesError
+from geomm_plugin.factorization import eigh, few_threads
+from geomm_plugin.mapper import Edge, HubMapper
+from geomm_plugin.normalize import NormalizedVectors
+
+SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest are noise
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TwoSidedMapper(HubMapper):
+    """Write learn_sides(); many languages are given."""
+
+    @abstractmethod
+    def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
+        """Return the maps of the edge's source and target, into one space."""
+
+    def learn(
+        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+    ) -> dict[str, Matrix]:
+        """Learn two maps for each edge; join them in the hub's space."""
+        hub, edges = self.edges_to_hub(vectors, pairs)
+        sides = [self.learn_sides(edge) for edge in edges]
+        if len(edges) == 1:
+            return {edges[0].source: sides[0][0], hub: sides[0][1]}
+        joined = {
+            hub: mean_metric(
+                [side for edge, (_, side) in zip(edges, sides, strict=True) if edge.target == hub]
+            )
+        }
+        for edge, (source, target) in zip(edges, sides, strict=True):
+            with few_threads():
+                step = source @ np.linalg.pinv(target, rcond=SMALLEST)
+            joined[edge.source] = step @ joined[edge.target]
+        return joined
+
+
+def mean_metric(maps: list[Matrix]) -> Matrix:
+    """Return A with A A' = mean of A_e A_e', each scaled to trace 1; its heaviest columns first."""
+    total = np.zeros((len(maps[0]), len(maps[0])))
+    for matrix in maps:
+        weight = float(np.vdot(matrix, matrix))
+        total += matrix @ matrix.T / (weight if weight > 0 else 1)
+    values, basis = eigh(total / len(maps))
+    kept = np.flatnonzero(values > values.max(initial=0) * SMALLEST)[::-1]
+    if not len(kept):
+        raise LanguagesError(
+            "The dictionaries leave no direction to map along: every map of the hub is zero. "
+            "Check that their words have vectors that are not zero, and give more pairs."
+        )
+    root: Matrix = basis[:, kept] * np.sqrt(values[kept])
+    return root

@@ -1,0 +1,114 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.mappers.gpa import chained
+
+
+def loss(toy, mapper, chains):
+    total = 0.0
+    views = {name: toy.normalized(mapper, name).astype(np.float64) for name in toy.embeddings}
+    for (source, target), pairs in chains.items():
+        x = views[source][pairs.source] @ mapper.matrices_[source]
+        z = views[target][pairs.target] @ mapper.matrices_[target]
+        total += ((x - z) ** 2).sum()
+    return total
+
+
+def row_pairs(toy):
+    from geomm_plugin.dictionary import pair_languages
+
+    return pair_languages(toy.embeddings, toy.dictionaries)
+
+
+def test_two_languages_are_procrustes(toy, uneven):
+    for data in (toy, uneven):
+        np.testing.assert_allclose(
+            data.fit("gpa").W("en", "es"), data.fit("procrustes").W("en", "es"), atol=1e-10
+        )
+
+
+def test_every_map_is_a_rotation(three):
+    for matrix in three.fit("gpa").matrices_.values():
+        np.testing.assert_allclose(matrix.T @ matrix, np.eye(12), atol=1e-10)
+
+
+def test_rounds_never_raise_the_loss_and_end_below_a_tree_of_procrustes(three):
+    gpa = three.fit("gpa", tolerance=0.0)
+    agreement = gpa.report_["solver"]["agreement"]
+    assert (np.diff(agreement) >= -1e-9 * abs(agreement[-1])).all()
+    chains = chained(row_pairs(three))
+    assert loss(three, gpa, chains) < loss(three, three.fit("procrustes"), chains)
+
+
+def test_no_rotation_of_one_language_improves_the_minimum(three):
+    """At the minimum the sum of M_ij R_j, seen in R_i's frame, is symmetric positive."""
+    gpa = three.fit("gpa", tolerance=0.0, max_iterations=500)
+    chains = chained(row_pairs(three))
+    views = {name: three.normalized(gpa, name).astype(np.float64) for name in three.embeddings}
+    for language in three.embeddings:
+        total = np.zeros((12, 12))
+        for (source, target), pairs in chains.items():
+            mapped = {
+                source: views[source][pairs.source] @ gpa.matrices_[source],
+                target: views[target][pairs.target] @ gpa.matrices_[target],
+            }
+            if language in mapped:
+                (other,) = set(mapped) - {language}
+                total += mapped[language].T @ mapped[other]
+        np.testing.assert_allclose(total, total.T, atol=1e-5 * abs(total).max())
+        assert np.linalg.eigvalsh((total + total.T) / 2).min() > 0
+
+
+def test_pairs_chain_through_a_shared_word():
+    pairs = {
+        ("en", "es"): RowPairs(np.array([0, 0, 1, 3]), np.array([5, 6, 7, 5])),
+        ("en", "it"): RowPairs(np.array([0, 1, 1, 2]), np.array([9, 8, 9, 4])),
+    }
+    found = chained(pairs)["es", "it"]
+    expected = {
+        (es, it)
+        for (en, es), (other, it) in itertools.product(
+            zip(*_columns(pairs["en", "es"]), strict=True),
+            zip(*_columns(pairs["en", "it"]), strict=True),
+        )
+        if en == other
+    }
+    rows = list(zip(*_columns(found), strict=True))
+    assert set(rows) == expected
+    assert len(rows) == len(expected)
+
+
+def _columns(pairs):
+    return pairs.source.tolist(), pairs.target.tolist()
+
+
+def test_chains_leave_given_dictionaries_alone(three):
+    pairs = row_pairs(three)
+    found = chained(pairs)
+    assert set(found) == {*pairs, ("es", "it")}
+    assert all(found[edge] is pairs[edge] for edge in pairs)
+
+
+def test_languages_of_three_dimensions(make):
+    toy = make(
+        dimensions={"en": 8, "es": 12, "it": 10},
+        links=[("en", "es"), ("en", "it")],
+        pairs=200,
+        noise=0.1,
+    )
+    gpa = toy.fit("gpa")
+    assert {n: m.shape for n, m in gpa.matrices_.items()} == {
+        "en": (8, 12),
+        "es": (12, 12),
+        "it": (10, 12),
+    }
+
+
+@pytest.mark.parametrize("chain", [True, False])
+def test_translates_real_words(demo, demo_precision, chain):
+    gpa = demo.fit("gpa", chain=chain)
+    assert demo_precision(gpa, "en", "es") > 0.8
+    assert demo_precision(gpa, "es", "it") > 0.8

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from geomm_plugin.errors import UnknownNameError
+
+
+@pytest.mark.parametrize("first", ["msf", "geomm", "procrustes", "cca"])
+def test_each_side_is_the_least_squares_to_the_mean(toy, first):
+    mu = toy.fit("msf_mu", mapper=first)
+    before = toy.fit(first, normalize=mu.normalize)
+    x, z = toy.rows(mu, "en", "es")
+    # A dictionary counts each pair of rows once, as fit does.
+    x, z = x @ before.matrices_["en"], z @ before.matrices_["es"]
+    mean = (x + z) / 2
+    for rows, language in ((x, "en"), (z, "es")):
+        expected = np.linalg.lstsq(rows, mean, rcond=None)[0]
+        np.testing.assert_allclose(
+            mu.matrices_[language], before.matrices_[language] @ expected, atol=1e-6
+        )
+
+
+def test_languages_that_meet_already_stay_where_they_are(make):
+    toy = make(dimensions={"en": 10, "es": 10}, links=[("en", "es")], noise=0.0)
+    toy.dictionaries["en", "es"] = toy.dictionaries["en", "es"][:150]  # first translations only
+    mu, before = (
+        toy.fit("msf_mu", mapper="procrustes", normalize=()),
+        toy.fit("procrustes", normalize=()),
+    )
+    np.testing.assert_allclose(mu.W("en", "es"), before.W("en", "es"), atol=1e-5)
+
+
+def test_brings_translations_nearer(three):
+    mu, before = three.fit("msf_mu"), three.fit("msf")
+    for pair in three.dictionaries:
+        distances = []
+        for mapper in (before, mu):
+            x, z = three.rows(mapper, *pair)
+            x, z = x @ mapper.matrices_[pair[0]], z @ mapper.matrices_[pair[1]]
+            distances.append(((x - z) ** 2).sum())
+        assert distances[1] < distances[0]
+
+
+def test_languages_may_differ_in_dimension(uneven):
+    assert uneven.fit("msf_mu").matrices_["es"].shape == (9, 9)
+
+
+def test_the_first_mapper_must_be_registered_and_linear(toy):
+    with pytest.raises(UnknownNameError, match="Did you mean 'msf'"):
+        toy.fit("msf_mu", mapper="mfs")
+
+
+def test_says_how_the_first_mapper_went(toy):
+    chosen = toy.fit("msf_mu", mapper="geomm").report_["first"]["regularization"]["en-es"]
+    assert chosen["chosen"] in (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4)
+
+
+def test_translates_real_words(demo, demo_precision):
+    assert demo_precision(demo.fit("msf_mu"), "en", "es") > 0.8
