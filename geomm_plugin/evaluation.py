@@ -45,16 +45,18 @@ class Evaluation:
     words: tuple[WordResult, ...]
     missing: tuple[str, ...]  # test words that were not evaluated (or counted as wrong)
     ranks: RowIndices  # of the words, and NOT_FOUND of the missing ones that count as wrong
+    recall: float | None = None  # of the true nearest neighbours, where the search is approximate
 
     def row(self) -> dict[str, Any]:
         """Return the numbers as one JSON object."""
-        return {
+        row = {
             "pair": "-".join(self.pair),
             "retrieval": self.retrieval,
             **self.scores,
             "coverage": self.coverage,
             "n_words": self.n_words,
         }
+        return row if self.recall is None else row | {"recall": self.recall}
 
 
 def evaluate(
@@ -67,6 +69,7 @@ def evaluate(
     metrics: Iterable[str] | None = None,
     oov: UnknownWords = "skip",
     answers: int = 0,
+    index: str | None = None,
 ) -> Evaluation:
     """Score the translations of a test dictionary's source words.
 
@@ -81,21 +84,23 @@ def evaluate(
         "skip" leaves words out that are not in the vocabularies; "wrong" counts them as errors.
     answers
         How many of the best target words are kept for each word.
+    index
+        "hnsw" searches approximately, for millions of words; the recall is then reported.
     """
     if oov not in ("skip", "wrong"):
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
-    retrieval = as_retrieval(retrieval)
+    retrieval = as_retrieval(retrieval, engine=index)
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     chosen = [registry.metrics[name] for name in (metrics or registry.metrics)]
     gold, missing = gold_rows(space, source, target, dictionary)
     rows = [space[source].row_of[word] for word in gold]
     queries = space.unit_vectors(source)[rows]
-    index = space.index(source, target, retrieval)
+    searched = space.index(source, target, retrieval)
     found = [np.array(correct) for correct in gold.values()]
-    ranks = index.ranks(queries, found, depth_of(chosen))
+    ranks = searched.ranks(queries, found, depth_of(chosen))
     best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
     if answers:
-        neighbors = index.search(queries, answers)
+        neighbors = searched.search(queries, answers)
         best = [
             tuple(
                 (space[target].words[row], float(score)) for row, score in zip(*both, strict=True)
@@ -117,6 +122,7 @@ def evaluate(
         words,
         tuple(missing),
         ranks,
+        getattr(searched, "recall", None),
     )
 
 

@@ -6,9 +6,12 @@ All three rank targets by cos(x, z) - bias(z), and share one exact search (`Bias
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from geomm_plugin import registry
+from geomm_plugin.errors import ParameterError
 from geomm_plugin.hookspecs import hookimpl
+from geomm_plugin.parameters import parameters_of
 from geomm_plugin.retrieval.cosine import Cosine
 from geomm_plugin.retrieval.csls import CSLS
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
@@ -29,9 +32,20 @@ __all__ = [
 ]
 
 
-def as_retrieval(choice: str | Retrieval) -> Retrieval:
-    """Return a retrieval itself, or the one registered under a name with its defaults."""
-    return choice if isinstance(choice, Retrieval) else registry.retrievals[choice]()
+def as_retrieval(choice: str | Retrieval, engine: str | None = None) -> Retrieval:
+    """Return a retrieval itself, or the one registered under a name with its defaults.
+
+    Parameters
+    ----------
+    engine
+        "exact" or "hnsw", for retrievals that have both; by default the retrieval's own.
+    """
+    retrieval = choice if isinstance(choice, Retrieval) else registry.retrievals[choice]()
+    if engine is None:
+        return retrieval
+    if "engine" not in parameters_of(type(retrieval)):
+        raise ParameterError(f"{retrieval.name} has one engine only; leave {engine!r} out.")
+    return replace(retrieval, **{"engine": engine})
 
 
 @hookimpl

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from geomm_plugin.embeddings import Matrix
+from geomm_plugin.parameters import check_parameters
 from geomm_plugin.retrieval.bias import KnownBias
 from geomm_plugin.retrieval.biased_index import BiasedIndex
 from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 
 
@@ -19,8 +21,14 @@ class Cosine(Retrieval):
     """cos(x, z): the nearest neighbour, hubs and all."""
 
     name: ClassVar[str] = "cosine"
+    engine: Literal["exact", "hnsw"] = (
+        "exact"  # "hnsw" is approximate, for millions of words (faiss)
+    )
 
     def index(self, source: Matrix, target: Matrix) -> Index:
         """Prepare to search; the source words play no part."""
+        check_parameters(self)
         target = as_unit_rows(target, "target")
+        if self.engine == "hnsw":
+            return HnswIndex(target, target, None)
         return BiasedIndex(target, KnownBias(target, np.zeros(len(target))))

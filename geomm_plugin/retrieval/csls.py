@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.biased_index import BiasedIndex
 from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.neighborhood import NeighborhoodBias
 
@@ -23,9 +24,14 @@ class CSLS(Retrieval):
 
     name: ClassVar[str] = "csls"
     k: Annotated[int, AtLeast(1)] = 10  # neighbours in each mean
+    engine: Literal["exact", "hnsw"] = (
+        "exact"  # "hnsw" is approximate, for millions of words (faiss)
+    )
 
     def index(self, source: Matrix, target: Matrix) -> Index:
         """Prepare to search; r_S is computed when it is needed, for the targets that may win."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
+        if self.engine == "hnsw":
+            return HnswIndex(source, target, self.k)
         return BiasedIndex(target, NeighborhoodBias(source, target, self.k))
