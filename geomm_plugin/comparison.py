@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from geomm_plugin import progress
+from geomm_plugin import progress, registry
 from geomm_plugin.comparison_table import Comparison, Run
 from geomm_plugin.dictionary import Dictionaries, Dictionary
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation import Evaluation, UnknownWords, evaluate
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.metrics import P_AT_1
 from geomm_plugin.parameters import parameters_of
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import Retrieval, as_retrieval
@@ -31,6 +32,7 @@ def compare(
     tests: Dictionaries,
     *,
     retrievals: Iterable[str | Retrieval] = ("csls",),
+    metrics: Iterable[str] | None = None,
     baseline: str | None = None,
     oov: UnknownWords = "skip",
     answers: int = 3,
@@ -48,6 +50,9 @@ def compare(
         Registered names, or mappers with parameters of their own; they are left as they are.
     dictionaries, tests
         By pair of languages: what mappers learn from, and what they are scored on.
+    metrics
+        Registered names, by default all; P@1 is always among them. See evaluate() for what "mrr"
+        costs.
     baseline
         The label of the mapper that the others are tested against; by default the first.
     answers
@@ -67,6 +72,7 @@ def compare(
         {pair: list(dictionary) for pair, dictionary in dictionaries.items()},
         {pair: list(dictionary) for pair, dictionary in tests.items()},
         tuple(as_retrieval(retrieval) for retrieval in retrievals),
+        tuple(dict.fromkeys([P_AT_1.name, *(metrics or registry.metrics)])),
         oov,
         answers,
     )
@@ -103,6 +109,7 @@ class Task:
     dictionaries: dict[tuple[str, str], Dictionary]
     tests: dict[tuple[str, str], Dictionary]
     retrievals: tuple[Retrieval, ...]
+    metrics: tuple[str, ...]
     oov: UnknownWords
     answers: int
 
@@ -110,6 +117,8 @@ class Task:
         """Find what would make every mapper fail, before the first one is fitted."""
         if not self.tests:
             raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
+        for metric in self.metrics:
+            registry.metrics[metric]  # an unknown name is an error
         if not self.retrievals:
             raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
         for pair in self.tests:
@@ -139,6 +148,7 @@ class Task:
                                 target,
                                 dictionary,
                                 retrieval,
+                                metrics=self.metrics,
                                 oov=self.oov,
                                 answers=self.answers,
                             )

@@ -9,7 +9,7 @@ import pytest
 
 from geomm_plugin import Cosine, Embeddings, LinearMapper, compare, evaluate, get_mapper
 from geomm_plugin.comparison import label_mappers, measure
-from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
 
 COUNT = 300
 
@@ -95,6 +95,15 @@ def test_all_failing_is_a_table_too(data):
     found = compare([Broken()], *data)
     assert [row["error"] for row in found.rows] == ["RuntimeError: no such luck"]
     assert "no such luck" in str(found)
+
+
+def test_fewer_metrics_and_always_p_at_1(data):
+    found = compare(["procrustes"], *data, metrics=["p@5"])
+    everything = compare(["procrustes"], *data)
+    for row, other in zip(found.rows, everything.rows, strict=True):
+        assert "mrr" not in row and row["p@1"] == other["p@1"] and row["p@5"] == other["p@5"]
+    with pytest.raises(UnknownNameError, match="p@2"):
+        compare(["procrustes"], *data, metrics=["p@2"])
 
 
 def test_words_are_kept_for_reports(data):

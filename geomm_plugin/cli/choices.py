@@ -25,6 +25,13 @@ retrievals_option = click.option(
     metavar="NAME[:PARAMETER=VALUE,...]",
     help="How target words are ranked, e.g. cosine or csls:k=5. Repeatable.",
 )
+metrics_option = click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="e.g. p@1; by default all. Without mrr large vocabularies take less time. Repeatable.",
+)
 oov_option = click.option(
     "--oov",
     type=click.Choice(["skip", "wrong"]),

@@ -38,6 +38,7 @@ from geomm_plugin.evaluation import UnknownWords
 )
 @options.set_option
 @choices.retrievals_option
+@choices.metrics_option
 @choices.oov_option
 @click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
 @click.option(
@@ -66,6 +67,7 @@ def command(
     mappers: tuple[str, ...],
     settings: tuple[str, ...],
     retrievals: tuple[str, ...],
+    metrics: tuple[str, ...],
     oov: UnknownWords,
     baseline: str | None,
     jobs: int,
@@ -103,6 +105,7 @@ def command(
             train,
             test,
             retrievals=ranked,
+            metrics=metrics or None,
             baseline=baseline,
             oov=oov,
             answers=0 if html is None else html_report.ANSWERS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from geomm_plugin.analogy import evaluate_analogies, read_analogies
 from geomm_plugin.cli import choices, options
 from geomm_plugin.comparison_table import text_table
 from geomm_plugin.dictionary import read_dictionary
-from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import UnknownNameError
 from geomm_plugin.evaluation import UnknownWords, evaluate
+from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.similarity import evaluate_similarity, read_similarity
 from geomm_plugin.storage import load_mapper
@@ -48,6 +47,7 @@ from geomm_plugin.storage import load_mapper
     help="A saved mapper; without it the files are taken as aligned already.",
 )
 @choices.retrievals_option
+@choices.metrics_option
 @choices.oov_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
 @options.max_words_option
@@ -58,6 +58,7 @@ def command(
     task: str,
     model: Path | None,
     retrievals: tuple[str, ...],
+    metrics: tuple[str, ...],
     oov: UnknownWords,
     as_json: bool,
     max_words: int | None,
@@ -73,27 +74,21 @@ def command(
     """
     chosen = choices.make_retrievals(retrievals)
     mapper = None if model is None else load_mapper(model)
+    rows: list[dict[str, Any]] = []
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         space = SharedSpace(read) if mapper is None else mapper.map(read)
-        rows: list[dict[str, Any]] = []
         for spec in tests:
             name, path = options.split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
             with progress.task(f"Evaluating {name}"):
                 if task == "analogy":
-                    _check_language(name, read)
-                    rows += evaluate_analogies(space, name, read_analogies(path)).rows()
-                    continue
-                source, target = options.language_pair(name, read)
-                if task == "similarity":
-                    pairs = read_similarity(path)
-                    rows.append(evaluate_similarity(space, source, target, pairs).row())
-                    continue
-                dictionary = read_dictionary(path)
-                rows += [
-                    evaluate(space, source, target, dictionary, retrieval, oov=oov).row()
-                    for retrieval in chosen
-                ]
+                    rows += _analogies(space, name, path)
+                elif task == "similarity":
+                    pair = options.language_pair(name, space)
+                    rows.append(evaluate_similarity(space, *pair, read_similarity(path)).row())
+                else:
+                    pair = options.language_pair(name, space)
+                    rows += _translations(space, pair, path, chosen, metrics, oov)
     rows = [{"mapper": None if mapper is None else mapper.name} | row for row in rows]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False))
@@ -103,12 +98,28 @@ def command(
     click.echo(text_table([names, *([_cell(row[name]) for name in names] for row in shown)]))
 
 
-def _check_language(name: str, languages: Mapping[str, Embeddings]) -> None:
-    if name not in languages:
+def _translations(
+    space: SharedSpace,
+    pair: tuple[str, str],
+    path: str,
+    retrievals: list[Retrieval],
+    metrics: tuple[str, ...],
+    oov: UnknownWords,
+) -> list[dict[str, Any]]:
+    dictionary = read_dictionary(path)
+    return [
+        evaluate(space, *pair, dictionary, retrieval, metrics=metrics or None, oov=oov).row()
+        for retrieval in retrievals
+    ]
+
+
+def _analogies(space: SharedSpace, language: str, path: str) -> list[dict[str, Any]]:
+    if language not in space:
         raise UnknownNameError(
-            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {name!r} is "
-            f"none of those given ({', '.join(languages)})."
+            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {language!r} is "
+            f"none of those given ({', '.join(space)})."
         )
+    return evaluate_analogies(space, language, read_analogies(path)).rows()
 
 
 def _averaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
