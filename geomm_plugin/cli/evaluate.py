@@ -116,8 +116,8 @@ def _translations(
 def _analogies(space: SharedSpace, language: str, path: str) -> list[dict[str, Any]]:
     if language not in space:
         raise UnknownNameError(
-            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {language!r} is "
-            f"none of those given ({', '.join(space)})."
+            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {language!r} "
+            f"is none of those given ({', '.join(space)})."
         )
     return evaluate_analogies(space, language, read_analogies(path)).rows()
 
