@@ -203,6 +203,7 @@ BAD_FILES = {
     ),
     "long line": (b"1 2\ndog 0.5 0.5 0.5\n", "line 2: expected 2 numbers, found 3"),
     "long line of integers": (b"1 2\ndog 1 2 3 4\n", "line 2: expected 2 numbers, found 4"),
+    "long line of signs": (b"1 2\ndog 1 -2 3\n", "line 2: expected 2 numbers, found 3"),
     "text": (b"2 2\ndog 1 2\ncat 1 two\n", r"line 3: .*'two' \(number 2 of 2\) is not a number"),
     "underscore": (b"1 1\ndog 1_0\n", "'1_0'"),
     "two points": (b"1 1\ndog 1.2.3\n", "'1.2.3'"),
