@@ -41,7 +41,7 @@ class MadeUp(Embeddings):
             meaning = np.random.default_rng([1, start])
             blur = np.random.default_rng([2, start, self._is_target])
             vectors = topics[meaning.integers(0, len(topics), shape[0])]
-            vectors = vectors + meaning.standard_normal(shape) + 1.5 * blur.standard_normal(shape)
+            vectors = vectors + meaning.standard_normal(shape) + 2.5 * blur.standard_normal(shape)
             yield (0.05 * (vectors @ rotation if self._is_target else vectors)).astype(np.float32)
 
 

@@ -8,7 +8,6 @@ What has another form (an exponent, more digits, no point) is not vouched for: s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -20,7 +19,8 @@ from geomm_plugin.embeddings import RowIndices
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 MARGIN = 16  # bytes that must stand before the first number and after the last
-NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DECIMAL_BYTES = b"0123456789.+-eE"
+TOO_LARGE = 2.0**128 - 2.0**103  # half way from the largest float32 to 2^128: infinity is nearer
 
 _MOST_DIGITS = 15  # below 2^53, whatever the digits are
 _MOST_AFTER_POINT = 12  # read as eight and four
@@ -80,15 +80,14 @@ def parse_decimals(
 
 
 def parse_decimal(token: bytes) -> float | None:
-    """Return one number of any form, or None if it is not one that float32 can hold."""
-    if NUMBER.fullmatch(token) is None:
+    """Return one number of any form, or None if it is none."""
+    # float() takes more than decimal numbers (nan, 1_000, other digits), but not of these bytes.
+    if token.translate(None, DECIMAL_BYTES):
         return None
-    value = float(token)
-    return value if abs(value) < _TOO_LARGE else None
-
-
-# Half way between the largest float32 and the next power of two: from here on, infinity is nearer.
-_TOO_LARGE = 2.0**128 - 2.0**103
+    try:
+        return float(token)
+    except ValueError:
+        return None
 
 
 def _whole_parts(

@@ -62,7 +62,7 @@ class FastTextVec(Format):
         """Write block by block, as the vectors are made."""
         with (
             _opened(path) as stream,
-            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+            progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
         ):
             if self.has_header:
                 stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))

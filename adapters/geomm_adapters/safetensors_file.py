@@ -65,7 +65,7 @@ class SafetensorsFile(Format):
         shape = (len(embeddings), embeddings.dimension)
         with (
             path.open("wb") as stream,
-            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
+            progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
         ):
             _write_header(
                 stream,

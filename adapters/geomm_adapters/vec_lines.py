@@ -18,11 +18,17 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from geomm_adapters.decimals import MARGIN, NUMBER, Bytes, parse_decimal, parse_decimals
+from geomm_adapters.decimals import (
+    DECIMAL_BYTES,
+    MARGIN,
+    TOO_LARGE,
+    Bytes,
+    parse_decimal,
+    parse_decimals,
+)
 from geomm_plugin.embeddings import RowIndices
 
 _SPACE, _RETURN, _LINE_FEED = np.uint8(32), np.uint8(13), np.uint8(10)
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _NUMBERS_AT_ONCE = 20_000  # so that what is worked on stays in the processor's cache
 
@@ -142,7 +148,7 @@ def _parse_numbers(
         doubts = doubts[:0]
     for place in doubts.tolist():
         value = parse_decimal(text[starts[place] : ends[place]].tobytes())
-        if value is None:
+        if value is None or abs(value) >= TOO_LARGE:
             suspects[place // columns] = True
         else:
             values[place] = value
@@ -167,19 +173,36 @@ def parse_line(line: bytes, dimension: int) -> tuple[str, list[float]] | None:
         word, tokens = _split_at_runs(line, dimension)
     if len(tokens) < dimension:
         raise BadLineError(f"expected {_count(dimension, 'number')}, found {len(tokens)}.")
-    values = []
-    for column, token in enumerate(tokens, start=1):
-        value = parse_decimal(token)
-        if value is None:
-            raise BadLineError(_bad_number(token, column, dimension))
-        values.append(value)
-    extra = numbers_at_end(word, all(_INTEGER.fullmatch(token) for token in tokens))
+    values = _parse_tokens(tokens)
+    extra = numbers_at_end(word, all(map(_is_whole, tokens))) if b" " in word else 0
     if extra:
         raise BadLineError(
             f"expected {_count(dimension, 'number')}, found {dimension + extra} after the word "
             f"{_shown(word.split(b' ')[0])}."
         )
     return word.decode("utf-8", "surrogateescape"), values
+
+
+def _parse_tokens(tokens: list[bytes]) -> list[float]:
+    if not b"".join(tokens).translate(None, DECIMAL_BYTES):
+        try:
+            values = list(map(float, tokens))  # as parse_decimal would, all at once
+        except ValueError:
+            pass
+        else:
+            if max(values) < TOO_LARGE and min(values) > -TOO_LARGE:
+                return values
+    for column, token in enumerate(tokens, start=1):
+        value = parse_decimal(token)
+        where = f"{_shown(token)} (number {column} of {len(tokens)})"
+        if value is not None and abs(value) >= TOO_LARGE:
+            raise BadLineError(f"{where} is too large for float32.")
+        if value is None and _NOT_FINITE.fullmatch(token):
+            raise BadLineError(f"{where} is not finite; every number must be.")
+        if value is None:
+            expected = f"expected {_count(len(tokens), 'number')} after the word"
+            raise BadLineError(f"{expected}, but {where} is not a number.")
+    raise AssertionError("one of these was no number")
 
 
 def numbers_at_end(word: bytes, integers: bool = False) -> int:
@@ -189,10 +212,14 @@ def numbers_at_end(word: bytes, integers: bool = False) -> int:
     """
     count = 0
     for piece in reversed(word.split(b" ")[1:]):
-        if not NUMBER.fullmatch(piece) or (_INTEGER.fullmatch(piece) and not integers):
+        if parse_decimal(piece) is None or (_is_whole(piece) and not integers):
             break
         count += 1
     return count
+
+
+def _is_whole(number: bytes) -> bool:
+    return number.lstrip(b"+-").isdigit()
 
 
 def _split_at_runs(line: bytes, dimension: int) -> tuple[bytes, list[bytes]]:
@@ -202,15 +229,6 @@ def _split_at_runs(line: bytes, dimension: int) -> tuple[bytes, list[bytes]]:
         line = line.rstrip(b" ")
         tokens.append(token)
     return line, tokens[::-1]
-
-
-def _bad_number(token: bytes, column: int, dimension: int) -> str:
-    where = f"{_shown(token)} (number {column} of {dimension})"
-    if NUMBER.fullmatch(token):
-        return f"{where} is too large for float32."
-    if _NOT_FINITE.fullmatch(token):
-        return f"{where} is not finite; every number must be."
-    return f"expected {_count(dimension, 'number')} after the word, but {where} is not a number."
 
 
 def _shown(piece: bytes) -> str:

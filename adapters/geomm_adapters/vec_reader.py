@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from geomm_adapters.decimals import NUMBER
+from geomm_adapters.decimals import parse_decimal
 from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader
 from geomm_adapters.vec_lines import BadLineError, Lines, parse_lines
 from geomm_plugin.embeddings import Embeddings
@@ -87,7 +87,7 @@ class VecReader:
         else:
             numbers = 0
             for column in reversed(columns[1:]):
-                if not NUMBER.fullmatch(column):
+                if parse_decimal(column) is None:
                     break
                 numbers += 1
             promised = None

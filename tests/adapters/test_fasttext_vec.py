@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from geomm_adapters import vec_reader
 from geomm_adapters.fasttext_vec import FastTextVec
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
@@ -203,6 +205,7 @@ BAD_FILES = {
     ),
     "long line": (b"1 2\ndog 0.5 0.5 0.5\n", "line 2: expected 2 numbers, found 3"),
     "long line of integers": (b"1 2\ndog 1 2 3 4\n", "line 2: expected 2 numbers, found 4"),
+    "long line of signs": (b"1 2\ndog 1 -2 3\n", "line 2: expected 2 numbers, found 3"),
     "text": (b"2 2\ndog 1 2\ncat 1 two\n", r"line 3: .*'two' \(number 2 of 2\) is not a number"),
     "underscore": (b"1 1\ndog 1_0\n", "'1_0'"),
     "two points": (b"1 1\ndog 1.2.3\n", "'1.2.3'"),
@@ -272,3 +275,26 @@ def test_the_demo_data_read_as_a_plain_loop_reads_them():
     assert read.words == [line.split(" ")[0] for line in lines]
     expected = np.array([[float(t) for t in line.split(" ")[1:]] for line in lines])
     assert same_bits(read.vectors, expected.astype(np.float32))
+
+
+def traced_peak(work):
+    """Return the memory that is held at the peak, in bytes."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["large.vec", "large.vec.gz"])
+def test_memory_follows_the_rows_and_not_the_text(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(vec_reader, "_FIRST_READ", 2**16)
+    monkeypatch.setattr(vec_reader, "_READ", 2**16)
+    vectors = np.random.default_rng(3).standard_normal((8000, 100)).astype(np.float32)
+    embeddings = Embeddings([f"w{number}" for number in range(8000)], vectors)
+    vocabulary = traced_peak(lambda: (set(words := [f"x{n}" for n in range(8000)]), words))
+    written = traced_peak(lambda: FastTextVec().write(tmp_path / name, embeddings))
+    assert written < vectors.nbytes / 2
+    read = traced_peak(lambda: FastTextVec().read(tmp_path / name))
+    assert read < vectors.nbytes * 9 / 8 + vocabulary + 2**20

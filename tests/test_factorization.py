@@ -1,0 +1,51 @@
+"""Factorizations: their identities, and the few threads they run on."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from geomm_plugin import factorization
+
+
+@pytest.fixture
+def matrix():
+    return np.random.default_rng(0).standard_normal((7, 5))
+
+
+def test_svd_multiplies_back_with_signs_that_do_not_depend_on_the_library(matrix):
+    p, s, v = factorization.svd(matrix)
+    np.testing.assert_allclose(p * s @ v.T, matrix, atol=1e-12)
+    assert (np.diff(s) <= 0).all()
+    largest = np.abs(p).argmax(axis=0)
+    assert (p[largest, range(5)] > 0).all()
+
+
+def test_eigh_multiplies_back_and_has_no_negative_values(matrix):
+    square = matrix @ matrix.T  # rank 5 of 7: two values are zero, give or take
+    values, vectors = factorization.eigh(square)
+    assert (values >= 0).all()
+    np.testing.assert_allclose(vectors * values @ vectors.T, square, atol=1e-12)
+
+
+def test_polar_is_the_nearest_rotation(matrix):
+    rotation = factorization.polar(matrix)
+    np.testing.assert_allclose(rotation.T @ rotation, np.eye(5), atol=1e-12)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        other, _ = np.linalg.qr(rng.standard_normal((7, 5)))
+        assert np.linalg.norm(matrix - rotation) <= np.linalg.norm(matrix - other)
+
+
+@pytest.mark.parametrize("name, shape", [("svd", (4, 4)), ("eigh", (4, 4))])
+def test_one_thread_inside_and_as_many_as_before_outside(monkeypatch, name, shape):
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before, inside = threads(), []
+    original = getattr(np.linalg, name)
+    monkeypatch.setattr(
+        np.linalg, name, lambda *args, **kw: (inside.append(threads()), original(*args, **kw))[1]
+    )
+    getattr(factorization, name)(np.eye(*shape))
+    assert inside and set(inside[0]) == {1}
+    assert threads() == before
