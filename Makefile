@@ -1,14 +1,22 @@
 # Each target sets up what it needs: `make demo`, `make test`, nothing else to install by hand.
 PYTHON ?= python3
 BIN = .venv/bin
+ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test lint format wheel benchmark clean
+.PHONY: demo test test-browser lint format wheel benchmark clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
 
 test: lint
 	$(BIN)/python -m pytest -q
+
+test-browser: .venv/test      # the pages in a real Chromium, which is installed if it is not there
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \
+		&& command -v chromedriver >/dev/null \
+		|| { $(ROOT) apt-get update -qq && $(ROOT) apt-get install -qq -y chromium chromium-driver; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "selenium>=4.20"
+	GEOMM_NEED_BROWSER=1 $(BIN)/python -m pytest -q tests/browser
 
 lint: .venv/test
 	$(BIN)/ruff check .

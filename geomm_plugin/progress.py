@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+T = TypeVar("T")
 
 _display: ContextVar[Progress | None] = ContextVar("display", default=None)
 
@@ -21,11 +23,28 @@ def shown(quiet: bool = False) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as display:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}", style="dim", markup=False),
+    )
+    # What goes to standard output passes above the bars, or straight on if it is a file or a pipe.
+    with Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+    ) as display:
         token = _display.set(display)
         try:
             yield
@@ -49,6 +68,14 @@ def task(label: str, total: float | None = None) -> Iterator[Callable[..., None]
         yield advance
     finally:
         display.remove_task(bar)
+
+
+def over(label: str, items: Sequence[T]) -> Iterator[T]:
+    """Go through items with a bar that moves by one for each."""
+    with task(label, total=len(items)) as advance:
+        for item in items:
+            yield item
+            advance(1)
 
 
 def _ignore(amount: float = 1, note: str = "") -> None:

@@ -7,6 +7,7 @@ from typing import overload
 
 import numpy as np
 
+from geomm_plugin import progress
 from geomm_plugin.embeddings import (
     BLOCK_ROWS,
     Embeddings,
@@ -116,9 +117,11 @@ class SharedSpace(Mapping[str, Embeddings]):
             embeddings = self[language]
             vectors = np.empty((len(embeddings), embeddings.dimension), np.float32)
             start = 0
-            for block in embeddings.blocks():
-                vectors[start : start + len(block)] = unit(block)
-                start += len(block)
+            with progress.task(f"Mapping {language}", total=len(embeddings)) as advance:
+                for block in embeddings.blocks():
+                    vectors[start : start + len(block)] = unit(block)
+                    start += len(block)
+                    advance(len(block))
             self._unit[language] = vectors
         return self._unit[language]
 

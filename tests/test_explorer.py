@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.explorer import Explorer, ExplorerServer
-from geomm_plugin.explorer.picture import principal_plane
 from geomm_plugin.explorer.word_search import WordSearch, fold
+from geomm_plugin.principal_plane import principal_plane
 
 
 def toy_space(seed=0, count=40):

@@ -20,6 +20,7 @@ COMMANDS = {
     "diagnose": "geomm_plugin.cli.diagnose",
     "translate": "geomm_plugin.cli.translate",
     "explore": "geomm_plugin.cli.explore",
+    "plot": "geomm_plugin.cli.plot",
     "mappers": "geomm_plugin.cli.mappers",
     "convert": "geomm_plugin.cli.convert",
 }

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.explorer.picture import principal_plane
 from geomm_plugin.explorer.word_search import WordSearch
+from geomm_plugin.principal_plane import principal_plane
 from geomm_plugin.retrieval import Index
 from geomm_plugin.shared_space import SharedSpace
 

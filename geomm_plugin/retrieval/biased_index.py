@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from geomm_plugin import progress
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.retrieval.best import SPARE, Best, best_means
@@ -41,11 +42,12 @@ class BiasedIndex(Index):
         if k < 1:
             raise ParameterError(f"A search is for at least 1 target; k is {k}.")
         k = min(k, len(self.target))
-        self.bias.prepare(len(queries) * (k + 2))
+        with progress.task("Comparing neighbourhoods"):
+            self.bias.prepare(len(queries) * (k + 2))
         indices = np.empty((len(queries), k), np.intp)
         gaps = np.empty((len(queries), k))
         nearest = np.zeros(len(queries))
-        for part in column_tiles(len(queries), QUERIES):
+        for part in progress.over("Retrieving", list(column_tiles(len(queries), QUERIES))):
             block = queries[part]
             best, means = self._shortlist(block, max(2 * k, k + 32), nearest=True)
             indices[part], gaps[part] = self.decide(block, best, k)
@@ -58,9 +60,10 @@ class BiasedIndex(Index):
         """Return the rank of each query's best gold target."""
         queries = self._check_queries(queries)
         rows, columns = self._check_gold(queries, gold)
-        self.bias.prepare(len(queries) * min(depth or len(self.target), len(self.target)))
+        with progress.task("Comparing neighbourhoods"):
+            self.bias.prepare(len(queries) * min(depth or len(self.target), len(self.target)))
         ranks = np.empty(len(queries), np.intp)
-        for part in column_tiles(len(queries), QUERIES):
+        for part in progress.over("Retrieving", list(column_tiles(len(queries), QUERIES))):
             own = (rows >= part.start) & (rows < part.stop)
             ranks[part] = self._rank(queries[part], rows[own] - part.start, columns[own], depth)
         return ranks

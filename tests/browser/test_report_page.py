@@ -7,8 +7,6 @@ from click.testing import CliRunner
 from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
 
-ATTACK = "<img\u00a0src=x\u00a0onerror=alert(1)>"  # a .vec file has no plain space in a word
-
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
@@ -18,9 +16,9 @@ def report(tmp_path_factory):
     vectors = random.normal(size=(300, 10)).astype(np.float32)
     turned = vectors @ np.linalg.qr(random.normal(size=(10, 10)))[0] * np.linspace(0.3, 3, 10)
     noise = random.normal(scale=0.5, size=vectors.shape)
-    english = [f"word{n}" for n in range(300)]
-    spanish = [f"palabra{n}" for n in range(300)]
-    english[200], spanish[200] = ATTACK, "<script>alert(1)</script>"
+    # A word of a dictionary holds no plain space; for HTML a slash does as well.
+    english = [f"<img/src=x/onerror=alert({n})>" for n in range(300)]
+    spanish = [f"<script>alert({n})</script>" for n in range(300)]
     write_embeddings(Embeddings(english, vectors), folder / "en.vec")
     write_embeddings(Embeddings(spanish, (turned + noise).astype(np.float32)), folder / "es.vec")
     pairs = [f"{a}\t{b}\n" for a, b in zip(english, spanish, strict=True)]
@@ -92,21 +90,11 @@ def test_the_words_that_changed_follow_the_choice(opened):
 
 
 def test_words_stay_text(opened):
-    from selenium.webdriver.support.ui import Select
-
-    shown = ""
-    for pair in (0, 1):
-        for first in (0, 1, 2):
-            Select(opened.find("#pair")[0]).select_by_index(pair)
-            Select(opened.find("#first")[0]).select_by_index(first)
-            for button in opened.find("#changes .more"):
-                button.click()
-            shown += "".join(opened.texts("#changes"))
+    shown = "".join(opened.texts("#changes"))
+    assert "<img/src=x/onerror=alert(" in shown and "<script>alert(" in shown
     assert opened.find("img") == []
     assert len(opened.find("script")) == 2
     assert opened.complaints() == []
-    data = opened.run("return document.getElementById('data').textContent")
-    assert "onerror=alert(1)" in data
 
 
 def test_no_request_leaves_the_page(opened, report):

@@ -1,7 +1,7 @@
-"""The neighbourhood of a word in two dimensions.
+"""Some words in two dimensions.
 
 x -> (x - mean) V_2, where V_2 holds the two directions of largest variance among the words shown
-(principal component analysis of that neighbourhood alone).
+(principal component analysis of these words alone).
 """
 
 from __future__ import annotations
