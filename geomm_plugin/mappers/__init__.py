@@ -12,6 +12,7 @@ from geomm_plugin.mappers.metric_only import MetricOnly
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.mappers.msf_mu import MSFMu
 from geomm_plugin.mappers.procrustes import Procrustes
+from geomm_plugin.mappers.rcsls import RCSLS
 from geomm_plugin.mappers.regression import Regression
 from geomm_plugin.mappers.rotation_only import RotationOnly
 from geomm_plugin.mappers.unconstrained import Unconstrained
@@ -25,6 +26,7 @@ __all__ = [
     "MSFMu",
     "MetricOnly",
     "Procrustes",
+    "RCSLS",
     "Regression",
     "RotationOnly",
     "Unconstrained",
@@ -42,6 +44,7 @@ def register_mappers() -> Iterable[type[Mapper]]:
         MSFMu,
         GPA,
         CCA,
+        RCSLS,
         Unconstrained,
         Regression,
         MetricOnly,

@@ -1,9 +1,11 @@
 """Canonical correlation analysis: the directions along which translations vary together.
 
+    min over A_s, A_t of ||X A_s - Z A_t||^2   such that   A_s'X'X A_s = A_t'Z'Z A_t = I
+
     S_x = (X'X)^(-1/2),  S_z = (Z'Z)^(-1/2),   S_x X'Z S_z = U diag(s) V'  (SVD)
     A_s = S_x U_k,   A_t = S_z V_k     with the k directions of the largest correlations s
 
-X and Z hold one row per pair; A_s' X'X A_s = A_t' Z'Z A_t = I and A_s' X'Z A_t = diag(s_k).
+X and Z hold one row per pair; A_s' X'Z A_t = diag(s_k), the correlations.
 Faruqui, Dyer: "Improving Vector Space Word Representations Using Multilingual Correlation", EACL
 2014. They tune the fraction of directions that is kept. For many languages through a hub this
 is the multiCCA of Ammar et al. (2016), but that the hub's space is whitened, too.

@@ -4,6 +4,7 @@ With X and Z one row per pair, and (.)^(-1/2) of symmetric matrices:
 
     whiten      S_x = (X'X)^(-1/2)                   S_z = (Z'Z)^(-1/2)            (or I)
     rotate      S_x X'Z S_z = U diag(s) V'  (SVD):   X S_x U                       Z S_z V
+                (min over rotations of ||X S_x U - Z S_z V||^2)
     re-weight   columns times s^p                    p for the source              p for the target
     de-whiten   times U' S_x^-1 U                    times V' S_z^-1 V             (or I)
     reduce      the first columns only

@@ -62,7 +62,7 @@ def make():
 
 
 @pytest.fixture
-def toy():
+def two():
     return make_toy(dimensions={"en": 12, "es": 12}, links=[("en", "es")])
 
 
@@ -79,7 +79,7 @@ def three():
 
 
 @pytest.fixture(scope="session")
-def demo():
+def europarl():
     folder = Path(geomm_plugin.__file__).parent / "data"
     embeddings = {n: read_embeddings(folder / f"{n}.vec.gz") for n in ("en", "es", "it")}
     dictionaries = {("en", n): read_dictionary(folder / f"en-{n}.train.txt") for n in ("es", "it")}
@@ -87,7 +87,7 @@ def demo():
 
 
 @pytest.fixture(scope="session")
-def demo_precision(demo):
+def demo_precision(europarl):
     """P@1 of a fitted mapper on a test dictionary of the demo data."""
 
     def precision(mapper, source, target, retrieval="csls"):
@@ -95,7 +95,7 @@ def demo_precision(demo):
         gold: dict[str, set[str]] = {}
         for word, translation in read_dictionary(folder / f"{source}-{target}.test.txt"):
             gold.setdefault(word, set()).add(translation)
-        space = mapper.map(demo.embeddings)
+        space = mapper.map(europarl.embeddings)
         found = space.translate(list(gold), source, target, k=1, retrieval=retrieval)
         return np.mean([best[0][0] in gold[word] for word, best in zip(gold, found, strict=True)])
 

@@ -1,9 +1,9 @@
 import numpy as np
 
 
-def test_canonical_variates_are_white_and_correlate_only_in_pairs(toy):
-    cca = toy.fit("cca", keep=1.0)
-    x, z = toy.rows(cca, "en", "es")
+def test_canonical_variates_are_white_and_correlate_only_in_pairs(two):
+    cca = two.fit("cca", keep=1.0)
+    x, z = two.rows(cca, "en", "es")
     x, z = x @ cca.matrices_["en"], z @ cca.matrices_["es"]
     np.testing.assert_allclose(x.T @ x, np.eye(12), atol=1e-8)
     np.testing.assert_allclose(z.T @ z, np.eye(12), atol=1e-8)
@@ -14,11 +14,11 @@ def test_canonical_variates_are_white_and_correlate_only_in_pairs(toy):
     assert correlations[-1] >= 0
 
 
-def test_agrees_with_scikit_learn(toy):
+def test_agrees_with_scikit_learn(two):
     from sklearn.cross_decomposition import CCA
 
-    cca = toy.fit("cca", keep=0.25)
-    x, z = toy.rows(cca, "en", "es")
+    cca = two.fit("cca", keep=0.25)
+    x, z = two.rows(cca, "en", "es")
     # scikit-learn centers the pairs; twice the rows with both signs are centered already.
     x, z = np.concatenate([x, -x]), np.concatenate([z, -z])
     theirs = CCA(n_components=3, max_iter=5000, tol=1e-12, scale=False).fit(x, z)
@@ -36,19 +36,19 @@ def test_keeps_the_fraction_of_the_smaller_dimension(uneven):
     assert uneven.fit("cca", keep=0.0).matrices_["es"].shape == (9, 1)
 
 
-def test_linear_changes_of_a_language_change_nothing(toy):
+def test_linear_changes_of_a_language_change_nothing(two):
     """Canonical correlations do not depend on the basis of either language."""
     from geomm_plugin import Embeddings
 
-    before = toy.fit("cca", keep=1.0, normalize=())
+    before = two.fit("cca", keep=1.0, normalize=())
     change = np.random.default_rng(3).normal(size=(12, 12))
-    en = toy.embeddings["en"]
-    toy.embeddings["en"] = Embeddings(en.words, en.vectors.astype(np.float64) @ change)
-    after = toy.fit("cca", keep=1.0, normalize=())
+    en = two.embeddings["en"]
+    two.embeddings["en"] = Embeddings(en.words, en.vectors.astype(np.float64) @ change)
+    after = two.fit("cca", keep=1.0, normalize=())
     np.testing.assert_allclose(
         change @ after.W("en", "es"), before.W("en", "es"), rtol=1e-5, atol=1e-7
     )
 
 
-def test_translates_real_words(demo, demo_precision):
-    assert demo_precision(demo.fit("cca"), "en", "es") > 0.6
+def test_translates_real_words(europarl, demo_precision):
+    assert demo_precision(europarl.fit("cca"), "en", "es") > 0.6

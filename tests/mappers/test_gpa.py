@@ -23,8 +23,8 @@ def row_pairs(toy):
     return pair_languages(toy.embeddings, toy.dictionaries)
 
 
-def test_two_languages_are_procrustes(toy, uneven):
-    for data in (toy, uneven):
+def test_two_languages_are_procrustes(two, uneven):
+    for data in (two, uneven):
         np.testing.assert_allclose(
             data.fit("gpa").W("en", "es"), data.fit("procrustes").W("en", "es"), atol=1e-10
         )
@@ -108,7 +108,7 @@ def test_languages_of_three_dimensions(make):
 
 
 @pytest.mark.parametrize("chain", [True, False])
-def test_translates_real_words(demo, demo_precision, chain):
-    gpa = demo.fit("gpa", chain=chain)
+def test_translates_real_words(europarl, demo_precision, chain):
+    gpa = europarl.fit("gpa", chain=chain)
     assert demo_precision(gpa, "en", "es") > 0.8
     assert demo_precision(gpa, "es", "it") > 0.8

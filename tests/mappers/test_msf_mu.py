@@ -5,10 +5,10 @@ from geomm_plugin.errors import UnknownNameError
 
 
 @pytest.mark.parametrize("first", ["msf", "geomm", "procrustes", "cca"])
-def test_each_side_is_the_least_squares_to_the_mean(toy, first):
-    mu = toy.fit("msf_mu", mapper=first)
-    before = toy.fit(first, normalize=mu.normalize)
-    x, z = toy.rows(mu, "en", "es")
+def test_each_side_is_the_least_squares_to_the_mean(two, first):
+    mu = two.fit("msf_mu", mapper=first)
+    before = two.fit(first, normalize=mu.normalize)
+    x, z = two.rows(mu, "en", "es")
     # A dictionary counts each pair of rows once, as fit does.
     x, z = x @ before.matrices_["en"], z @ before.matrices_["es"]
     mean = (x + z) / 2
@@ -44,15 +44,15 @@ def test_languages_may_differ_in_dimension(uneven):
     assert uneven.fit("msf_mu").matrices_["es"].shape == (9, 9)
 
 
-def test_the_first_mapper_must_be_registered_and_linear(toy):
+def test_the_first_mapper_must_be_registered_and_linear(two):
     with pytest.raises(UnknownNameError, match="Did you mean 'msf'"):
-        toy.fit("msf_mu", mapper="mfs")
+        two.fit("msf_mu", mapper="mfs")
 
 
-def test_says_how_the_first_mapper_went(toy):
-    chosen = toy.fit("msf_mu", mapper="geomm").report_["first"]["regularization"]["en-es"]
+def test_says_how_the_first_mapper_went(two):
+    chosen = two.fit("msf_mu", mapper="geomm").report_["first"]["regularization"]["en-es"]
     assert chosen["chosen"] in (1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4)
 
 
-def test_translates_real_words(demo, demo_precision):
-    assert demo_precision(demo.fit("msf_mu"), "en", "es") > 0.8
+def test_translates_real_words(europarl, demo_precision):
+    assert demo_precision(europarl.fit("msf_mu"), "en", "es") > 0.8

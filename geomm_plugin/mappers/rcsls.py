@@ -1,0 +1,178 @@
+"""Relaxed CSLS: learn W with the very score by which words will be retrieved.
+
+    min over W of   1/n sum over the n pairs of
+    - 2 x W z' + mean of x W z_j' over the k targets z_j nearest to x W
+               + mean of x_i W z' over the k source words x_i nearest to z W'
+
+x and z are of unit length; neighbours are looked for among the most frequent words of the whole
+vocabulary. A mean of the k largest of linear functions is convex, so the loss is, and over the ball
+of spectral norm 1 (the convex hull of the rotations) its minimum is global. Without the ball it is
+unbounded below where it is negative (double W, double the loss): then *when to stop* is the method.
+
+Joulin, Bojanowski, Mikolov, Jégou, Grave: "Loss in Translation: Learning Bilingual Word Mapping
+with a Retrieval Criterion", EMNLP 2018. Projected subgradient descent from Procrustes; a step
+that raises the loss is taken back and halved. The number of steps is chosen on held-out words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.embeddings import Matrix, RowIndices
+from geomm_plugin.factorization import polar, svd
+from geomm_plugin.mapper import Edge, HubMapper, latent_maps
+from geomm_plugin.moments import cross
+from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.parameters import AtLeast
+from geomm_plugin.retrieval.best import Best
+from geomm_plugin.validation import Pool, folds
+
+TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
+TILE_COLUMNS = 4096
+SMALLEST_STEP = 1e-3  # of the first one; below, the loss is as low as it gets
+PATIENCE = 5  # steps without a better held-out P@1 after which no more are tried
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RCSLS(HubMapper):
+    """Learn the map by the CSLS score itself: slower, and often better than a rotation."""
+
+    name: ClassVar[str] = "rcsls"
+
+    normalize: tuple[str, ...] = ("unit", "center", "unit")
+    constraint: Literal["spectral", "none"] = "none"  # convex: no singular value of W above 1
+    k: Annotated[int, AtLeast(1)] = 10  # neighbours
+    vocabulary: Annotated[int, AtLeast(1)] = 200_000  # most frequent words among which they are
+    step: Annotated[float, AtLeast(1e-9)] = 0.03  # the first step's length, as a part of ||W||
+    iterations: Annotated[int, AtLeast(0)] | Literal["auto"] = "auto"  # steps; auto by validation
+    max_iterations: Annotated[int, AtLeast(1)] = 30  # of which auto chooses
+    inference: Literal["latent", "target"] = "target"  # where words are compared; target: the paper
+    seed: int = 0  # of the held-out words
+
+    def start(self, edge: Edge) -> Matrix:
+        """Return the first W: the rotation of Procrustes."""
+        return polar(cross(edge.x, edge.z, edge.pairs))
+
+    def learn_edge(self, edge: Edge) -> Matrix:
+        """Return W after the given number of steps, or the best on held-out words."""
+        report = self.report_.setdefault("descent", {}).setdefault(str(edge), {})
+        if self.iterations == "auto":
+            curve = self._held_out_curve(edge)
+            count = int(np.argmax(curve)) if curve else min(10, self.max_iterations)
+            report["held-out p@1"] = curve
+        else:
+            count = self.iterations
+        losses: list[float] = []
+        with progress.task(f"RCSLS {edge}", total=count + 1) as advance:
+            for step in self.descent(edge, count):
+                W, loss = step
+                losses.append(loss)
+                advance(1, f"loss {loss:.4f}")
+        report["iterations"], report["losses"] = len(losses) - 1, losses
+        return W
+
+    def descent(self, edge: Edge, count: int) -> Iterator[tuple[Matrix, float]]:
+        """Yield W and its loss: the start, then up to `count` steps, each below the one before."""
+        loss_of = RelaxedCSLS(edge, self.k, self.vocabulary)
+        W = self.start(edge)
+        loss, gradient = loss_of(W)
+        yield W, loss
+        length = np.linalg.norm(gradient)
+        rate = first = self.step * np.linalg.norm(W) / length if length > 0 else 0.0
+        for _ in range(count):
+            while rate > SMALLEST_STEP * first:
+                tried = self._project(W - rate * gradient)
+                tried_loss, tried_gradient = loss_of(tried)
+                if tried_loss < loss:
+                    break
+                rate /= 2  # W itself was not touched: the step is undone
+            else:
+                return
+            W, loss, gradient = tried, tried_loss, tried_gradient
+            yield W, loss
+
+    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
+        """Compare in the hub's space, or share the metric between the languages."""
+        if self.inference == "latent":
+            return latent_maps(hub, maps)
+        return super().join(hub, dimension, maps)
+
+    def _project(self, W: Matrix) -> Matrix:
+        if self.constraint == "none":
+            return W
+        p, s, v = svd(W)
+        clipped: Matrix = (p * np.minimum(s, 1)) @ v.T
+        return clipped
+
+    def _held_out_curve(self, edge: Edge) -> list[float]:
+        """Return P@1 on held-out words after 0, 1, 2, ... steps; empty if there are too few."""
+        parts = folds(edge.pairs, self.seed)[:1]
+        curve: list[float] = []
+        for train, held_out in parts:
+            pool = Pool(edge.x, edge.z, held_out)
+            descent = self.descent(replace(edge, pairs=train), self.max_iterations)
+            with progress.task(f"Choosing {edge}", total=self.max_iterations) as advance:
+                for W, _ in descent:
+                    joined = self.join("target", W.shape[1], {"source": W})
+                    curve.append(pool.precision(joined["source"], joined["target"]))
+                    advance(1)
+                    if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
+                        break
+        return curve
+
+
+class RelaxedCSLS:
+    """The loss of one dictionary and a subgradient of it, in W."""
+
+    def __init__(self, edge: Edge, k: int, vocabulary: int):
+        self.x, self.z = edge.x, edge.z
+        self.k = k
+        self.vocabulary = vocabulary
+        self.pairs = edge.pairs
+        self.source_words, self.source_of = np.unique(edge.pairs.source, return_inverse=True)
+        self.target_words, self.target_of = np.unique(edge.pairs.target, return_inverse=True)
+        self.linear = -2 * cross(edge.x, edge.z, edge.pairs)
+
+    def __call__(self, W: Matrix) -> tuple[float, Matrix]:
+        """Return the loss and its subgradient.
+
+        With t(x) the mean of the k targets nearest to x, s(z) of the source words nearest to z:
+        n G = -2 sum of x'z + sum of x't(x) + sum of s(z)'z,   and the loss is <G, W>.
+        """
+        there = self._neighbor_means(self.x, self.source_words, W, self.z)
+        back = self._neighbor_means(self.z, self.target_words, W.T, self.x)
+        total = self.linear + self._weighted(self.x, self.source_words, self.source_of, there)
+        total = total + self._weighted(self.z, self.target_words, self.target_of, back).T
+        gradient: Matrix = total / len(self.pairs)
+        return float(np.vdot(gradient, W)), gradient
+
+    def _neighbor_means(
+        self, own: NormalizedVectors, words: RowIndices, W: Matrix, other: NormalizedVectors
+    ) -> Matrix:
+        """Return for each word the mean of the k vectors nearest to it after W."""
+        count = min(self.vocabulary, len(other))
+        best = Best(len(words), min(self.k, count))
+        mapped = own[words].astype(np.float32) @ W.astype(np.float32)
+        for first in range(0, count, TILE_COLUMNS):
+            columns = other[first : min(first + TILE_COLUMNS, count)].astype(np.float32).T
+            for start in range(0, len(words), TILE_ROWS):
+                rows = slice(start, start + TILE_ROWS)
+                best.part(rows).update(mapped[rows] @ columns, first)
+        means = np.zeros((len(words), other.shape[1]), np.float32)
+        for place in range(best.columns.shape[1]):
+            means += other[best.columns[:, place]]
+        return means / best.columns.shape[1]
+
+    @staticmethod
+    def _weighted(
+        own: NormalizedVectors, words: RowIndices, word_of: RowIndices, means: Matrix
+    ) -> Matrix:
+        """Return the sum of x' mean(x) over pairs: a word counts as often as it is in pairs."""
+        counts = np.bincount(word_of, minlength=len(words))[:, None]
+        product: Matrix = (own[words] * counts).T.astype(np.float64) @ means.astype(np.float64)
+        return product
