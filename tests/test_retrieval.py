@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomm_plugin import retrieval
+from geomm_plugin.comparison import measure
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import (
@@ -297,6 +298,21 @@ def test_arguments_stay_as_they_are(way):
         method.index(source, target).search(source[:5], 3)
     mutual_neighbors(source, target)
     assert np.array_equal(before[0], source) and np.array_equal(before[1], target)
+
+
+@pytest.mark.parametrize("what", ["search", "ranks", "inverted softmax", "mutual neighbours"])
+def test_memory_does_not_grow_with_the_product_of_vocabularies(what):
+    generator = np.random.default_rng(16)
+    source, target = (rows(generator, 9000, 16, "scattered") for _ in range(2))  # 324 MB together
+    queries, gold = source[:1200], [np.array([i]) for i in range(1200)]
+    work = {
+        "search": lambda: CSLS().index(source, target).search(queries, 10),
+        "ranks": lambda: CSLS().index(source, target).ranks(queries, gold),
+        "inverted softmax": lambda: InvertedSoftmax().index(source, target).ranks(queries, gold),
+        "mutual neighbours": lambda: mutual_neighbors(source, target),
+    }
+    _, peak = measure(work[what])
+    assert peak < 250e6
 
 
 def test_a_retrieval_is_chosen_by_name_or_given():

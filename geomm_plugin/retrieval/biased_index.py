@@ -100,7 +100,7 @@ class BiasedIndex(Index):
     def _count(self, queries: Matrix, score: Vector) -> RowIndices:
         """Count the targets whose score reaches one given for each query."""
         count = np.zeros(len(queries), np.intp)
-        for tile in column_tiles(len(self.target), TARGETS):
+        for tile in column_tiles(len(self.target), TARGETS // 4):  # float64 takes more room
             cosines = queries @ self.target[tile].T
             bounds = cosines - self.bias.lower[tile]
             reaching = bounds >= (score - self.margin).astype(np.float32)[:, None]
