@@ -15,16 +15,25 @@ from geomm_plugin.embeddings import Matrix, Vector
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> tuple[Any, int]:
+    """Return what limits threads, and how many BLAS had before any limit."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    controller = ThreadpoolController()
+    pools = controller.select(user_api="blas").info()
+    return controller, max((pool["num_threads"] for pool in pools), default=1)
 
 
 def few_threads(count: int = 1) -> AbstractContextManager[Any]:
-    """Limit BLAS to a few threads inside a `with` block."""
-    limited: AbstractContextManager[Any] = _controller().limit(limits=count, user_api="blas")
+    """Limit BLAS to a few threads inside a `with` block: for d x d matrices, as in every fit."""
+    controller, _ = _controller()
+    limited: AbstractContextManager[Any] = controller.limit(limits=count, user_api="blas")
     return limited
+
+
+def all_threads() -> AbstractContextManager[Any]:
+    """Give BLAS all its threads again: for products over vocabularies in the midst of a fit."""
+    return few_threads(_controller()[1])
 
 
 def eigh(symmetric: Matrix) -> tuple[Vector, Matrix]:

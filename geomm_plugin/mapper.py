@@ -27,7 +27,7 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import eigh, svd
+from geomm_plugin.factorization import eigh, few_threads, svd
 from geomm_plugin.language_graph import check_connected, choose_hub, spanning_tree
 from geomm_plugin.moments import Moments
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
@@ -135,7 +135,8 @@ class LinearMapper(Mapper):
             }
         }
         vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
-        matrices = self.learn(vectors, pairs)
+        with few_threads():
+            matrices = self.learn(vectors, pairs)
         for language, matrix in matrices.items():
             if not np.isfinite(matrix).all():
                 raise LanguagesError(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from geomm_plugin import factorization
+from geomm_plugin import Embeddings, factorization
+from geomm_plugin.mappers.procrustes import Procrustes
 
 
 @pytest.fixture
@@ -36,11 +37,34 @@ def test_polar_is_the_nearest_rotation(matrix):
         assert np.linalg.norm(matrix - rotation) <= np.linalg.norm(matrix - other)
 
 
+def threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_all_threads_come_back_in_the_midst_of_few():
+    with factorization.all_threads():
+        everything = threads()
+    with factorization.few_threads():
+        assert set(threads()) == {1}
+        with factorization.all_threads():
+            assert threads() == everything
+        assert set(threads()) == {1}
+
+
+def test_a_fit_has_few_threads():
+    class Watching(Procrustes):
+        def learn(self, vectors, pairs):
+            self.threads_ = threads()
+            return super().learn(vectors, pairs)
+
+    vectors = np.random.default_rng(2).standard_normal((6, 3))
+    words = Embeddings(list("abcdef"), vectors)
+    pairs = {("en", "es"): [(letter, letter) for letter in "abcdef"]}
+    assert set(Watching().fit({"en": words, "es": words}, pairs).threads_) == {1}
+
+
 @pytest.mark.parametrize("name, shape", [("svd", (4, 4)), ("eigh", (4, 4))])
 def test_one_thread_inside_and_as_many_as_before_outside(monkeypatch, name, shape):
-    def threads():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
     before, inside = threads(), []
     original = getattr(np.linalg, name)
     monkeypatch.setattr(

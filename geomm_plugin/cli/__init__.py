@@ -11,18 +11,19 @@ import click
 
 from geomm_plugin.errors import GeommError
 
-# Command -> the module that holds it, in the order of --help; a module is imported when needed.
+# The commands in the order of --help, which shows these lines and imports none of them; the command
+# `align` is `command` in the module geomm_plugin.cli.align.
 COMMANDS = {
-    "demo": "geomm_plugin.cli.demo",
-    "align": "geomm_plugin.cli.align",
-    "evaluate": "geomm_plugin.cli.evaluate",
-    "compare": "geomm_plugin.cli.compare",
-    "diagnose": "geomm_plugin.cli.diagnose",
-    "translate": "geomm_plugin.cli.translate",
-    "explore": "geomm_plugin.cli.explore",
-    "plot": "geomm_plugin.cli.plot",
-    "mappers": "geomm_plugin.cli.mappers",
-    "convert": "geomm_plugin.cli.convert",
+    "demo": "Align, translate and compare on the data inside the package.",
+    "align": "Align languages: fit a mapper, write aligned files.",
+    "evaluate": "Score aligned files on translation, similarity or analogy.",
+    "compare": "Fit several mappers on the same data and say which wins.",
+    "diagnose": "Look at data before a fit, and say what to mend.",
+    "translate": "Translate words between two languages.",
+    "explore": "Open a page with translations and neighbors of any word.",
+    "plot": "Draw pictures for papers.",
+    "mappers": "List every mapper, with its parameters and its package.",
+    "convert": "Convert embeddings from one file format to another.",
 }
 
 
@@ -37,8 +38,13 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        command: click.Command = import_module(f"geomm_plugin.cli.{cmd_name}").command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them, so that --help is quick."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors go to standard error, with status 2."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.factorization import all_threads
 from geomm_plugin.retrieval.best import SPARE, Best, best_means
 from geomm_plugin.retrieval.bias import KnownBias
 from geomm_plugin.retrieval.biased_index import BiasedIndex
@@ -52,7 +53,7 @@ def best_neighbors(source: Matrix, target: Matrix, k: int = 10) -> BestNeighbors
     back = Best(len(target), min(KEPT, len(source)))
     for columns in column_tiles(len(target), COLUMNS):
         for rows in column_tiles(len(source), ROWS):
-            cosines = source[rows] @ target[columns].T
+            cosines = _all_products(source[rows], target[columns])
             forth.part(rows).update(cosines - there.bias.lower[columns], columns.start)
             cosines -= here.bias.lower[rows, None]
             back.part(columns).update(cosines.T, rows.start)
@@ -73,10 +74,16 @@ def neighborhoods(source: Matrix, target: Matrix, k: int = 10) -> tuple[Vector, 
     of_target = Best(len(target), min(in_source + SPARE, len(source)))
     for columns in column_tiles(len(target), COLUMNS):
         for rows in column_tiles(len(source), ROWS):
-            cosines = source[rows] @ target[columns].T
+            cosines = _all_products(source[rows], target[columns])
             of_source.part(rows).update(cosines, columns.start)
             of_target.part(columns).update(cosines.T, rows.start)
     return (
         best_means(of_source, source, target, in_target),
         best_means(of_target, target, source, in_source),
     )
+
+
+def _all_products(left: Matrix, right: Matrix) -> Matrix:
+    with all_threads():  # this runs inside fits, which have few
+        products: Matrix = left @ right.T
+    return products
