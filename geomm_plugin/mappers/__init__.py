@@ -7,6 +7,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.mappers.cca import CCA
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti
+from geomm_plugin.mappers.geomm_semi import GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.gpa import GPA
 from geomm_plugin.mappers.metric_only import MetricOnly
 from geomm_plugin.mappers.msf import MSF
@@ -15,6 +16,7 @@ from geomm_plugin.mappers.procrustes import Procrustes
 from geomm_plugin.mappers.rcsls import RCSLS
 from geomm_plugin.mappers.regression import Regression
 from geomm_plugin.mappers.rotation_only import RotationOnly
+from geomm_plugin.mappers.self_learning import ProcrustesSemi, SelfLearning
 from geomm_plugin.mappers.unconstrained import Unconstrained
 
 __all__ = [
@@ -22,13 +24,17 @@ __all__ = [
     "GPA",
     "GeoMM",
     "GeoMMMulti",
+    "GeoMMMultiSemi",
+    "GeoMMSemi",
     "MSF",
     "MSFMu",
     "MetricOnly",
     "Procrustes",
+    "ProcrustesSemi",
     "RCSLS",
     "Regression",
     "RotationOnly",
+    "SelfLearning",
     "Unconstrained",
 ]
 
@@ -40,6 +46,10 @@ def register_mappers() -> Iterable[type[Mapper]]:
         Procrustes,
         GeoMM,
         GeoMMMulti,
+        GeoMMSemi,
+        GeoMMMultiSemi,
+        ProcrustesSemi,
+        SelfLearning,
         MSF,
         MSFMu,
         GPA,

@@ -121,25 +121,28 @@ def choose_share(
     candidates: tuple[float, ...], vectors: Vectors, pairs: Pairs, default: float, seed: int
 ) -> Choice:
     """Return the lambda / |Omega| at which the bilingual closed forms translate best on average."""
-
-    def solution(x: Any, z: Any, train: RowPairs) -> Callable[[float], tuple[Matrix, Matrix]]:
-        form = ClosedForm(Moments.of(x, z, train))
-
-        def maps(share: float) -> tuple[Matrix, Matrix]:
-            joined = latent_maps("target", {"source": form.W(share * len(train))})
-            return joined["source"], joined["target"]
-
-        return maps
-
     parts = [
         (
-            solution(vectors[source], vectors[target], train),
+            bilingual_solutions(vectors[source], vectors[target], train),
             Pool(vectors[source], vectors[target], held),
         )
         for (source, target), found in pairs.items()
         for train, held in folds(found, seed)
     ]
     return choose_jointly(candidates, parts, default=default)
+
+
+def bilingual_solutions(
+    source: Any, target: Any, pairs: RowPairs
+) -> Callable[[float], tuple[Matrix, Matrix]]:
+    """Return a function from lambda / |Omega| to the two maps of the closed form."""
+    form = ClosedForm(Moments.of(source, target, pairs))
+
+    def maps(share: float) -> tuple[Matrix, Matrix]:
+        joined = latent_maps("target", {"source": form.W(share * len(pairs))})
+        return joined["source"], joined["target"]
+
+    return maps
 
 
 def riemannian_solution(

@@ -1,0 +1,87 @@
+"""GeoMM with self-learning, for two languages or jointly for many.
+
+    min over W of 1/|Omega| ||X_s W X_t' - Y||^2 + lambda ||W||^2,   Omega = dictionary + induced
+
+Jawanpuria, Balgovind, Kunchukuttan, Mishra: "Learning Multilingual Word Embeddings in Latent Metric
+Space: A Geometric Approach", TACL 2019, section "Semi-supervised GeoMM". How pairs are induced and
+when the loop ends is told in `geomm_plugin.self_learning`; `induction="union"` is the paper's way.
+
+lambda is on the scale of the 1/|Omega| loss, so that it follows the dictionary as it grows. With
+"auto" the first fit, on the dictionary alone, is that of `geomm` itself; later ones take the lambda
+that translates held-out words best, or 0.1 where none can be held out. (Held-out *induced* pairs do
+not do: they were found by maps with some lambda and favour ever larger ones.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.mapper import Edge, LinearMapper
+from geomm_plugin.mappers.geomm import GeoMM
+from geomm_plugin.mappers.geomm_multi import GeoMMMulti, bilingual_solutions
+from geomm_plugin.parameters import AtLeast
+from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
+from geomm_plugin.validation import Pool, choose_jointly
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ScaledGeoMM(GeoMM):
+    """GeoMM with lambda on the scale of the 1/|Omega| loss."""
+
+    def solve(self, edge: Edge, regularization: float) -> Matrix:
+        """Return W at lambda |Omega| on the plain loss, which is the same problem."""
+        return super().solve(edge, regularization * len(edge.pairs))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class _Semi(SelfLearner):
+    """What both ways of GeoMM share: the choice of lambda for induced pairs."""
+
+    candidates: ClassVar[tuple[float, ...]] = (3e-3, 0.01, 0.03, 0.1, 0.3)
+    default: ClassVar[float] = 0.1
+
+    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = (
+        "auto"  # lambda on the scale of the 1/|Omega| loss, or by validation
+    )
+
+    def share(self, vectors: Vectors, pairs: Pairs, held: Pairs) -> float:
+        """Return lambda: the number given, or the best on held-out words of the dictionary."""
+        if self.regularization != "auto":
+            return self.regularization
+        parts: list[tuple[Callable[[float], tuple[Matrix, Matrix]], Pool]] = [
+            (
+                bilingual_solutions(vectors[source], vectors[target], pairs[source, target]),
+                Pool(vectors[source], vectors[target], aside),
+            )
+            for (source, target), aside in held.items()
+        ]
+        return choose_jointly(self.candidates, parts, default=self.default).value
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GeoMMSemi(_Semi):
+    """GeoMM with self-learning: works from a few dozen pairs, and gains from unlabeled words."""
+
+    name: ClassVar[str] = "geomm_semi"
+
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return GeoMM with a lambda that follows the number of pairs."""
+        if self.regularization == "auto" and not induced:
+            return GeoMM(seed=self.seed)
+        return ScaledGeoMM(regularization=self.share(vectors, pairs, held))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GeoMMMultiSemi(_Semi):
+    """GeoMM for many languages with self-learning: pairs are induced on every dictionary's edge."""
+
+    name: ClassVar[str] = "geomm_multi_semi"
+
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return the joint mapper: one metric for all dictionaries, so lambda grows with them."""
+        if self.regularization == "auto" and not induced:
+            return GeoMMMulti(seed=self.seed)
+        return GeoMMMulti(regularization=self.share(vectors, pairs, held) * len(pairs))

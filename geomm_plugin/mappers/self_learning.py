@@ -1,0 +1,53 @@
+"""Self-learning around any linear mapper: fit, translate, fit again with what was found.
+
+    min over maps of the mapper's own loss, over dictionary + pairs that the last maps found
+
+Bootstrapping from a small dictionary: Artetxe, Labaka, Agirre: "Learning bilingual word embeddings
+with (almost) no bilingual data", ACL 2017. How pairs are found and when the loop ends is told in
+`geomm_plugin.self_learning`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.registry import get_mapper
+from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelfLearning(SelfLearner):
+    """Wrap any linear mapper in self-learning: works from a few dozen pairs."""
+
+    name: ClassVar[str] = "self_learning"
+
+    mapper: str = "procrustes"  # the registered name of a linear mapper
+
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return the mapper with its defaults."""
+        return linear_mapper(self.mapper)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProcrustesSemi(SelfLearner):
+    """Procrustes with self-learning: rotations from a few dozen pairs."""
+
+    name: ClassVar[str] = "procrustes_semi"
+
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return Procrustes."""
+        return linear_mapper("procrustes")
+
+
+def linear_mapper(name: str) -> LinearMapper:
+    """Return the linear mapper of a name; others cannot be fitted to pairs of rows."""
+    mapper = get_mapper(name)
+    if not isinstance(mapper, LinearMapper) or isinstance(mapper, SelfLearner):
+        raise ParameterError(
+            f"Self-learning wraps linear mappers, such as 'procrustes'; {name!r} is "
+            f"{'self-learning already' if isinstance(mapper, SelfLearner) else 'not linear'}."
+        )
+    return mapper

@@ -1,0 +1,229 @@
+"""[fit] Self-learning: translate frequent words, take what is found as a dictionary, fit again.
+
+    maps_0 = fit(dictionary),   induced_r = induce(maps_r),   maps_r+1 = fit(dictionary + induced_r)
+
+Two ways to induce, both by CSLS among the most frequent words of each language:
+
+- `mutual`: the pairs of words that are each other's best translation. Precise: the loop can run for
+  as long as one likes.
+- `union`: the best translation of every word, in both directions, as the paper does; a pair found
+  twice counts twice. It gains in its first rounds and then collapses, unless it is stopped in time.
+
+The mean CSLS of the mutual pairs says how good maps are without a dictionary: it rises and flattens
+together with the precision, and ends the loop. Where the dictionary can spare words, some are held
+out, and the maps that translate them best are kept: if none beats the plain fit, the result *is*
+the plain fit. The last fit is made with the whole dictionary and the pairs behind the maps kept.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix
+from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.normalize import NormalizedVectors, unit
+from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.retrieval import best_neighbors
+from geomm_plugin.validation import Pool
+
+FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
+SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
+RISE = 5e-3  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
+
+Vectors: TypeAlias = Mapping[str, NormalizedVectors]
+Pairs: TypeAlias = Mapping[tuple[str, str], RowPairs]
+
+
+@dataclass(frozen=True)
+class Induced:
+    """The pairs that maps find by themselves, and the mean CSLS of those that are mutual."""
+
+    pairs: Pairs
+    mean_csls: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the induced pairs behind its maps (none in the first), and how good these are."""
+
+    words: int
+    behind: Pairs | None
+    mean_csls: float
+    precision: float | None  # P@1 of held-out words, if there are any
+
+    def report(self, found: Pairs, seconds: float) -> dict[str, Any]:
+        """Tell it as plain values."""
+        return {
+            "words": self.words,
+            "pairs induced": sum(len(pairs) for pairs in found.values()),
+            "mean csls": self.mean_csls,
+            "held-out p@1": self.precision,
+            "cpu seconds": round(seconds, 2),
+        }
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelfLearner(LinearMapper):
+    """A method with self-learning around it: write learner(); the loop is given."""
+
+    induction: Literal["mutual", "union"] = "mutual"  # how pairs are found; "union" is the paper's
+    vocabulary: Annotated[int, AtLeast(1)] = 25_000  # most frequent words to find pairs among
+    max_rounds: Annotated[int, AtLeast(0)] = 30
+    held_out: Annotated[float, Within(0, 0.5)] = 0.2  # part of the dictionary to judge rounds by
+    seed: int = 0  # of the held-out words
+
+    @abstractmethod
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return the mapper that is to fit these pairs.
+
+        Parameters
+        ----------
+        held
+            Held-out pairs to choose parameters by; empty where there are none to spare.
+        induced
+            Whether induced pairs are among the pairs, or they are the plain dictionary.
+        """
+
+    def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
+        """Run the loop, keep its best maps, and fit once more with the whole dictionary."""
+        train, held = divide(pairs, self.held_out, self.seed)
+        rounds = self._rounds(vectors, train, held)
+        kept = best_round(rounds)
+        self.report_["kept round"] = kept
+        induced = rounds[kept].behind if rounds else None
+        return self._fit(vectors, pairs, held, induced, self.report_)
+
+    def _rounds(self, vectors: Vectors, train: Pairs, held: Pairs) -> list[Round]:
+        """Induce and fit until the mean CSLS rises no more, first among few words, then all."""
+        pools = {(s, t): Pool(vectors[s], vectors[t], pairs) for (s, t), pairs in held.items()}
+        rounds: list[Round] = []
+        told: list[dict[str, Any]] = []
+        self.report_["rounds"] = told
+        if not self.max_rounds:
+            return rounds
+        behind: Pairs | None = None
+        clock = time.process_time()
+        maps = self._fit(vectors, train, held, behind, {})
+        with progress.task("Self-learning", total=self.max_rounds) as advance:
+            for words in sorted({min(FIRST_WORDS, self.vocabulary), self.vocabulary}):
+                last = -np.inf
+                while True:
+                    found = induce(vectors, maps, list(train), words, self.induction)
+                    precisions = [
+                        pool.precision(maps[s], maps[t]) for (s, t), pool in pools.items()
+                    ]
+                    precision = float(np.mean(precisions)) if precisions else None
+                    rounds.append(Round(words, behind, found.mean_csls, precision))
+                    told.append(rounds[-1].report(found.pairs, time.process_time() - clock))
+                    clock = time.process_time()
+                    flat = found.mean_csls - last <= RISE * abs(found.mean_csls)
+                    if flat or len(rounds) > self.max_rounds:
+                        break
+                    last, behind = found.mean_csls, found.pairs
+                    maps = self._fit(vectors, train, held, behind, {})
+                    advance(1, note=f"mean CSLS {found.mean_csls:.4f}")
+        return rounds
+
+    def _fit(
+        self,
+        vectors: Vectors,
+        dictionary: Pairs,
+        held: Pairs,
+        induced: Pairs | None,
+        report: dict[str, Any],
+    ) -> dict[str, Matrix]:
+        pairs = dictionary
+        if induced is not None:
+            joined = join_mutual if self.induction == "mutual" else join_all
+            pairs = {edge: joined(dictionary[edge], induced[edge]) for edge in dictionary}
+        mapper = self.learner(vectors, pairs, held, induced is not None)
+        mapper.report_ = {}
+        maps = mapper.learn(vectors, pairs)
+        report.update(mapper.report_)
+        return maps
+
+
+def best_round(rounds: Sequence[Round]) -> int:
+    """Return the number of the round with the best maps; of equally good ones, the last.
+
+    By held-out words where there are any, else by the mean CSLS among all words.
+    """
+    if not rounds:
+        return 0
+    last = rounds[-1]
+    scores = [
+        (each.precision if each.precision is not None else each.mean_csls)
+        if each.precision is not None or each.words == last.words
+        else -np.inf
+        for each in rounds
+    ]
+    return max(range(len(rounds)), key=lambda number: (scores[number], number))
+
+
+def divide(pairs: Pairs, held_out: float, seed: int) -> tuple[Pairs, Pairs]:
+    """Hold out a part of the source words of each dictionary that can spare them."""
+    train, held = dict(pairs), {}
+    random = np.random.default_rng(seed)
+    for edge, found in pairs.items():
+        words = np.unique(found.source)
+        if len(words) >= SPARE_WORDS and held_out > 0:
+            aside = random.permutation(words)[: round(held_out * len(words))]
+            chosen = np.isin(found.source, aside)
+            train[edge] = found.take(np.flatnonzero(~chosen))
+            held[edge] = found.take(np.flatnonzero(chosen))
+    return train, held
+
+
+def induce(
+    vectors: Vectors,
+    maps: Mapping[str, Matrix],
+    edges: Sequence[tuple[str, str]],
+    words: int,
+    induction: Literal["mutual", "union"],
+) -> Induced:
+    """Translate the most frequent words of each pair of languages, in tiles, and pair them up."""
+    languages = {language for edge in edges for language in edge}
+    mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
+    pairs: dict[tuple[str, str], RowPairs] = {}
+    means = []
+    for source, target in edges:
+        best = best_neighbors(mapped[source], mapped[target])
+        rows, columns, scores = best.mutual()
+        if induction == "union":
+            rows = np.concatenate([np.arange(len(best.forth)), best.back])
+            columns = np.concatenate([best.forth, np.arange(len(best.back))])
+        pairs[source, target] = RowPairs(rows, columns)
+        means.append(float(scores.mean()) if len(scores) else -1.0)
+    return Induced(pairs, float(np.mean(means)))
+
+
+def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix:
+    mapped = np.empty((min(words, len(vectors)), matrix.shape[1]), np.float32)
+    narrow = matrix.astype(np.float32)
+    for start in range(0, len(mapped), BLOCK_ROWS):
+        part = slice(start, min(start + BLOCK_ROWS, len(mapped)))
+        mapped[part] = unit(vectors[part] @ narrow)
+    return mapped
+
+
+def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
+    """Return the pairs of both, each once."""
+    both = join_all(dictionary, induced)
+    once = np.unique(np.stack([both.source, both.target]), axis=1)
+    return RowPairs(once[0], once[1])
+
+
+def join_all(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
+    """Return the pairs of both; what is found twice counts twice."""
+    return RowPairs(
+        np.concatenate([dictionary.source, induced.source]),
+        np.concatenate([dictionary.target, induced.target]),
+    )
