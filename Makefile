@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-browser lint format wheel benchmark clean
+.PHONY: demo test test-browser lint format docs wheel benchmark clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -27,6 +27,9 @@ format: .venv/test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 # SMALL=1 make benchmark: minutes instead of half an hour.
 benchmark: .venv/benchmark
 	$(BIN)/python benchmarks/run.py
@@ -43,6 +46,10 @@ wheel: .venv/test
 
 .venv/test: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	@touch $@ .venv/core
+
+.venv/docs: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $@ .venv/core
 
 .venv/benchmark: pyproject.toml | .venv/bin/python

@@ -11,8 +11,8 @@ zero may be luck.
     regression                    csls    P@1 0.910  -0.010 to +0.020
     geomm                         cosine  P@1 0.865  -0.028 to +0.008
     geomm                         csls    P@1 0.893  -0.027 to +0.002
-    geomm(regularization=1000.0)  cosine  P@1 0.878  -0.015 to +0.022
-    geomm(regularization=1000.0)  csls    P@1 0.892  -0.028 to +0.000
+    geomm(regularization=1000)    cosine  P@1 0.878  -0.015 to +0.022
+    geomm(regularization=1000)    csls    P@1 0.892  -0.028 to +0.000
 """
 
 from geomm_plugin import CSLS, compare, get_mapper

@@ -1,0 +1,125 @@
+"""The pages keep their word: every python block runs, every `$ geomm` line works, links hold.
+
+Blocks of a page run in order and share their names, in a folder that holds the files the pages
+speak of, made from the demo data. Blocks marked `py` show parts of files and are not run.
+"""
+
+import ast
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import registry, write_embeddings
+from geomm_plugin.cli import group
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NEEDS = {"gensim.md": ["gensim"], "formats.md": ["spacy"], "scikit_learn.md": ["sklearn"],
+         "unseen_words.md": ["gensim"]}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(demo, tmp_path_factory):
+    """Make the files that pages speak of."""
+    folder = tmp_path_factory.mktemp("files")
+    for language in ("en", "es", "it"):
+        head = demo.embeddings[language].head(2000)
+        write_embeddings(head, folder / f"wiki.{language}.vec")
+        write_embeddings(head, folder / f"aligned.{language}.vec")
+    for source, target in demo.train:
+        for part, name in ((demo.train, "0-5000"), (demo.test, "5000-6500")):
+            lines = "".join(f"{one} {other}\n" for one, other in part[source, target][:800])
+            path = folder / f"{source}-{target}.{name}.txt"
+            path.write_text(lines, encoding="utf-8")
+    (folder / "words.txt").write_text("unfreedoms\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fasttext_model(files, demo):
+    """Make a small model with subwords, of the vocabulary of the demo."""
+    fasttext = pytest.importorskip("gensim.models.fasttext")
+    model = fasttext.FastText(
+        [demo.embeddings["en"].words[:1500]], vector_size=20, min_count=1, bucket=1000, epochs=1,
+        workers=1,
+    )  # fmt: skip
+    fasttext.save_facebook_model(model, str(files / "cc.en.300.bin"))
+
+
+@pytest.fixture
+def plugins():
+    """Take back what a page registers."""
+    before = set(registry.plugins.manager.get_plugins())
+    yield
+    for plugin in set(registry.plugins.manager.get_plugins()) - before:
+        registry.plugins.unregister(plugin)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_everything_on_a_page_runs(page, files, plugins, monkeypatch, request):
+    for module in NEEDS.get(page.name, ()):
+        pytest.importorskip(module)
+    text = page.read_text(encoding="utf-8")
+    if ".bin" in text and page.name in ("unseen_words.md",):
+        request.getfixturevalue("fasttext_model")
+    monkeypatch.chdir(files)
+    names = {"__name__": "page"}
+    for match in BLOCK.finditer(text):
+        kind, content = match.groups()
+        line = text[: match.start()].count("\n") + 2
+        if kind == "python":
+            run_python(content, names, page, line)
+        else:
+            run_commands(content, f"{page.name}, line {line}")
+
+
+def run_python(content, names, page, line):
+    tree = ast.parse(content)
+    ast.increment_lineno(tree, line - 1)
+    module = type(sys)("page")
+    module.__dict__.update(names)
+    sys.modules["page"] = module  # dataclasses look their module up
+    try:
+        exec(compile(tree, str(page), "exec"), module.__dict__)
+    finally:
+        del sys.modules["page"]
+    names.update(module.__dict__)
+
+
+def run_commands(content, where):
+    for command in content.replace("\\\n", " ").splitlines():
+        if not command.startswith("$ geomm ") or command == "$ geomm demo":  # a test of its own
+            continue
+        done = CliRunner().invoke(group, shlex.split(command[len("$ geomm ") :]))
+        assert done.exit_code == 0, f"{where}: {command}\n{done.output}\n{done.exception!r}"
+
+
+def test_every_registered_thing_is_on_its_page():
+    for catalog, page in ((registry.mappers, "mappers.md"), (registry.formats, "formats.md")):
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        for name in catalog:
+            assert f"`{name}`" in text, f"{name} is not on docs/{page}."
+    text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for name in registry.retrievals)
+
+
+def test_the_site_is_built_strictly(tmp_path, monkeypatch):
+    mkdocs = pytest.importorskip("mkdocs.commands.build")
+    pytest.importorskip("mkdocstrings")
+    pytest.importorskip("material")
+    from mkdocs.config import load_config
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
+    mkdocs.build(config)
+    reference = (tmp_path / "reference" / "adapters" / "index.html").read_text(encoding="utf-8")
+    assert "TranslationMatrix" in reference
+    commands = (tmp_path / "reference" / "command_line" / "index.html").read_text(encoding="utf-8")
+    assert "geomm align" in commands
