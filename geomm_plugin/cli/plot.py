@@ -40,6 +40,11 @@ def command() -> None:
     """Draw pictures for papers (PNG, SVG or PDF).
 
     They are drawn by matplotlib: pip install 'geomm-plugin[report]'.
+
+    \b
+    Examples:
+        geomm plot scores comparison.json --output scores.pdf
+        geomm plot lambda aligned/mapper --output lambda.svg
     """
 
 

@@ -101,8 +101,8 @@ function showChanges() {
   const both = all.filter((n) => right(a, n) && right(b, n)).length;
   const neither = all.length - both - onlyA.length - onlyB.length;
   at("changes").replaceChildren(
-    element("p", {}, `Of ${all.length.toLocaleString("en")} words, both have ${both.toLocaleString("en")} right and ` +
-      `${neither.toLocaleString("en")} wrong at the first answer.`),
+    element("p", {}, `${pair.name}: of ${all.length.toLocaleString("en")} words, ${data.mappers[a]} and ${data.mappers[b]} ` +
+      `both have ${both.toLocaleString("en")} right and ${neither.toLocaleString("en")} wrong at the first answer.`),
     ...wordList(`Only ${data.mappers[a]} is right`, pair, onlyA, [a, b]),
     ...wordList(`Only ${data.mappers[b]} is right`, pair, onlyB, [a, b]));
 }

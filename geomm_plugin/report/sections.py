@@ -54,7 +54,7 @@ def table_section(comparison: Comparison) -> Markup:
     best = _best(comparison)
     body = [_table_row(row, others, best, len(columns)) for row in comparison.rows]
     note = (
-        "Click a column to sort. Intervals are bootstrap intervals over the test words; p-values "
+        "Intervals are bootstrap intervals over the test words; p-values "
         "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
         "the best of its pair and retrieval. * p < 0.05."
     )
@@ -69,7 +69,7 @@ def table_section(comparison: Comparison) -> Markup:
             role="region",
             aria_label="All numbers",
         ),
-        tag("p", note, class_="note"),
+        tag("p", tag("span", "Click a column to sort. ", class_="screen"), note, class_="note"),
     )
 
 
