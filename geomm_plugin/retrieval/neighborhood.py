@@ -49,10 +49,8 @@ class NeighborhoodBias(Bias):
         for part in column_tiles(len(rows), ROWS if sketch is None else TOGETHER):
             chosen = rows[order[part]]
             targets, floor = self.target[chosen], self._floor[chosen]
-            source = self.source
-            if sketch is not None:
-                source = source[sketch.candidates(targets, floor)]
-            means[order[part]] = neighborhood_means(targets, source, self.k, floor)
+            among = None if sketch is None else sketch.candidates(targets, floor)
+            means[order[part]] = neighborhood_means(targets, self.source, self.k, floor, among)
         return means / 2
 
     def _sketch(self, rows: RowIndices) -> Sketch | None:
@@ -96,7 +94,11 @@ class NeighborhoodBias(Bias):
 
 
 def neighborhood_means(
-    queries: Matrix, vectors: Matrix, k: int, floor: Vector | None = None
+    queries: Matrix,
+    vectors: Matrix,
+    k: int,
+    floor: Vector | None = None,
+    among: RowIndices | None = None,
 ) -> Vector:
     """Return the mean of the k largest query . vector of each query, in float64.
 
@@ -104,8 +106,13 @@ def neighborhood_means(
     ----------
     floor
         Values known to lie below the k-th largest, with a margin for rounding; they save time.
+    among
+        The rows of the vectors that may be among the k nearest; by default all.
     """
     best = Best(len(queries), min(k + SPARE, len(vectors)), floor)
-    for tile in column_tiles(len(vectors), COLUMNS):
-        best.update(queries @ vectors[tile].T, tile.start)
+    for tile in column_tiles(len(vectors if among is None else among), COLUMNS):
+        rows = tile if among is None else among[tile]
+        best.update(queries @ vectors[rows].T, tile.start)
+    if among is not None:
+        best.columns = np.where(best.columns < 0, -1, among[best.columns])
     return best_means(best, queries, vectors, k)
