@@ -1,7 +1,9 @@
 """`.vec` files: what is written reads back as it was, and a bad file says what is wrong with it."""
 
 import gzip
+import os
 import struct
+import threading
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -258,6 +260,15 @@ def test_reading_and_writing_without_isal_is_the_same(tmp_path, monkeypatch):
     for content in (b"\x1f\x8b no, it is not", gzip.compress(b"1 1\ndog 1\n" * 99)[:-20]):
         with pytest.raises(FormatError, match="compressed data break off"):
             FastTextVec().read(write_text(tmp_path, content))
+
+
+def test_a_pipe_is_read_too(tmp_path):
+    pipe = tmp_path / "pipe.vec"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"1 2\ndog 0.5 1.5\n",))
+    writer.start()
+    assert FastTextVec().read(pipe).vectors.tolist() == [[0.5, 1.5]]
+    writer.join()
 
 
 def test_reading_warns_of_nothing_else(tmp_path):
