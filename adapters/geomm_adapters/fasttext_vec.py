@@ -54,8 +54,9 @@ class FastTextVec(Format):
             reader = VecReader(path, file, max_words)
             position = 0
             for _ in reader:
-                advance(file.tell() - position)
-                position = file.tell()
+                reached = file.tell() if file.seekable() else 0  # a pipe does not say
+                advance(reached - position)
+                position = reached
             return reader.embeddings()
 
     def write(self, path: Path, embeddings: Embeddings) -> None:

@@ -1,7 +1,9 @@
 """`.vec` files: what is written reads back as it was, and a bad file says what is wrong with it."""
 
 import gzip
+import os
 import struct
+import threading
 import tracemalloc
 import warnings
 from pathlib import Path
@@ -16,6 +18,8 @@ from geomm_adapters import vec_reader
 from geomm_adapters.fasttext_vec import FastTextVec
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.formats import read_embeddings, write_embeddings
+from geomm_plugin.mappers.procrustes import Procrustes
 
 ODD_WORDS = [
     "dog",
@@ -260,6 +264,15 @@ def test_reading_and_writing_without_isal_is_the_same(tmp_path, monkeypatch):
             FastTextVec().read(write_text(tmp_path, content))
 
 
+def test_a_pipe_is_read_too(tmp_path):
+    pipe = tmp_path / "pipe.vec"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"1 2\ndog 0.5 1.5\n",))
+    writer.start()
+    assert FastTextVec().read(pipe).vectors.tolist() == [[0.5, 1.5]]
+    writer.join()
+
+
 def test_reading_warns_of_nothing_else(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -298,3 +311,18 @@ def test_memory_follows_the_rows_and_not_the_text(tmp_path, monkeypatch, name):
     assert written < vectors.nbytes / 2
     read = traced_peak(lambda: FastTextVec().read(tmp_path / name))
     assert read < vectors.nbytes * 9 / 8 + vocabulary + 2**20
+
+
+@pytest.mark.parametrize("name", ["mapped.vec", "mapped.safetensors"])
+def test_a_mapped_vocabulary_is_exported_without_being_held(tmp_path, name):
+    vectors = np.random.default_rng(4).standard_normal((80_000, 20)).astype(np.float32)
+    embeddings = Embeddings([f"w{number}" for number in range(80_000)], vectors)
+    mapper = Procrustes().fit(
+        {"en": embeddings, "es": embeddings},
+        {("en", "es"): [(f"w{n}", f"w{n}") for n in range(50)]},
+    )
+    mapped = mapper.map({"en": embeddings})["en"]
+    words = traced_peak(lambda: "".join(embeddings.words).encode() + b"8" * 8 * len(embeddings))
+    peak = traced_peak(lambda: write_embeddings(mapped, tmp_path / name))
+    assert peak < vectors.nbytes / 2 + words
+    assert np.array_equal(read_embeddings(tmp_path / name).vectors, mapped.vectors)
