@@ -21,6 +21,8 @@ COMMANDS = {
     "translate": "geomm_plugin.cli.translate",
     "explore": "geomm_plugin.cli.explore",
     "plot": "geomm_plugin.cli.plot",
+    "induce": "geomm_plugin.cli.induce",
+    "onehop": "geomm_plugin.cli.onehop",
     "mappers": "geomm_plugin.cli.mappers",
     "convert": "geomm_plugin.cli.convert",
 }
