@@ -43,6 +43,7 @@ class Mapper(ABC):
     """
 
     name: ClassVar[str]
+    joint: ClassVar[bool] = False  # whether it learns many languages at once, not pair by pair
 
     @abstractmethod
     def fit(self, embeddings: Mapping[str, object], dictionaries: Dictionaries) -> Self:

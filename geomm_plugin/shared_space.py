@@ -18,7 +18,7 @@ from geomm_plugin.embeddings import (
 )
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Index, Retrieval, as_retrieval
+from geomm_plugin.retrieval import Index, Retrieval, as_retrieval, mutual_neighbors
 
 
 class MappedEmbeddings(Embeddings):
@@ -171,6 +171,27 @@ class SharedSpace(Mapping[str, Embeddings]):
         return [
             [(vocabulary[row], float(score)) for row, score in zip(rows, scores, strict=True)]
             for rows, scores in zip(found.indices, found.scores, strict=True)
+        ]
+
+    def dictionary(
+        self, source: str, target: str, *, max_words: int | None = None
+    ) -> list[tuple[str, str, float]]:
+        """Return the words that are each other's best translation, with their CSLS.
+
+        In the order of the source words; what is exact and what is noise, the scores tell.
+
+        Parameters
+        ----------
+        max_words
+            Take only so many of the most frequent words of each language.
+        """
+        rows, columns, scores = mutual_neighbors(
+            self.unit_vectors(source)[:max_words], self.unit_vectors(target)[:max_words]
+        )
+        here, there = self[source].words, self[target].words
+        return [
+            (here[row], there[column], float(score))
+            for row, column, score in zip(rows, columns, scores, strict=True)
         ]
 
     def _queries(self, words: list[str], language: str) -> Matrix:

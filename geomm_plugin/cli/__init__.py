@@ -22,6 +22,8 @@ COMMANDS = {
     "translate": "Translate words between two languages.",
     "explore": "Open a page with translations and neighbors of any word.",
     "plot": "Draw pictures for papers.",
+    "induce": "Make a dictionary from word embeddings.",
+    "onehop": "Translate through a pivot language, in three ways.",
     "mappers": "List every mapper, with its parameters and its package.",
     "convert": "Convert embeddings from one file format to another.",
 }

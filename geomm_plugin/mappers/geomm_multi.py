@@ -46,6 +46,7 @@ class GeoMMMulti(LinearMapper):
     """Learn a rotation for each of many languages and one metric for all, jointly."""
 
     name: ClassVar[str] = "geomm_multi"
+    joint: ClassVar[bool] = True
     candidates: ClassVar[tuple[float, ...]] = (3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3)
     default: ClassVar[float] = 0.1
 

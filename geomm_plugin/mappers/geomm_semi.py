@@ -79,6 +79,7 @@ class GeoMMMultiSemi(_Semi):
     """GeoMM for many languages with self-learning: pairs are induced on every dictionary's edge."""
 
     name: ClassVar[str] = "geomm_multi_semi"
+    joint: ClassVar[bool] = True
 
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return the joint mapper: one metric for all dictionaries, so lambda grows with them."""

@@ -43,6 +43,7 @@ class GPA(LinearMapper):
     """Rotate all languages to their common mean: Procrustes for two, a joint method for more."""
 
     name: ClassVar[str] = "gpa"
+    joint: ClassVar[bool] = True
 
     chain: bool = True  # pair languages without a dictionary through a shared language
     max_iterations: Annotated[int, AtLeast(1)] = 100  # rounds over all languages

@@ -1,0 +1,109 @@
+"""`geomm induce`: make a dictionary from word embeddings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.atomic import written_beside
+from geomm_plugin.cli import options
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.storage import load_mapper
+
+
+@click.command()
+@options.embeddings_argument
+@click.option(
+    "--pair",
+    metavar="LANG-LANG",
+    help="The pair to make a dictionary of; not needed for two files.",
+)
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    help="A saved mapper; without it and without a dictionary the files are taken as aligned.",
+)
+@options.dictionary_option
+@options.identical_option
+@click.option(
+    "--mapper",
+    "-m",
+    default="geomm_semi",
+    show_default=True,
+    help="What to fit where a dictionary is given: a name that `geomm mappers` lists.",
+)
+@options.set_option
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The dictionary: word, translation and CSLS in columns separated by tabs.",
+)
+@click.option(
+    "--min-score",
+    type=float,
+    metavar="CSLS",
+    help="Leave out pairs with a lower CSLS: fewer, and more of them right.",
+)
+@click.option("--without-scores", is_flag=True, help="Write the words alone, as fit reads them.")
+@options.max_words_option
+@options.quiet_option
+def command(
+    embeddings: tuple[str, ...],
+    pair: str | None,
+    model: Path | None,
+    dictionaries: tuple[str, ...],
+    identical: tuple[str, ...],
+    mapper: str,
+    settings: tuple[str, ...],
+    output: Path,
+    min_score: float | None,
+    without_scores: bool,
+    max_words: int | None,
+    quiet: bool,
+) -> None:
+    """Write a dictionary of the words that are each other's best translation.
+
+    \b
+    Examples:
+        geomm induce en=wiki.en.vec de=wiki.de.vec --identical en-de --output en-de.tsv
+        geomm induce en=wiki.en.vec de=wiki.de.vec --dictionary en-de=seed.txt -o en-de.tsv
+        geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
+    """
+    chosen = _mapper(model, mapper, settings, bool(dictionaries or identical))
+    with progress.shown(quiet):
+        read = options.read_all(embeddings, max_words)
+        if pair is None and len(read) != 2:
+            raise ParameterError(f"Name one pair of the languages {', '.join(read)} with --pair.")
+        source, target = options.language_pair(pair or "-".join(read), read)
+        if chosen is not None and model is None:
+            chosen.fit(read, options.read_dictionaries(dictionaries, identical, read))
+        two = {source: read[source], target: read[target]}
+        space = SharedSpace(two) if chosen is None else chosen.map(two)
+        with progress.task(f"Pairing {source} and {target}"):
+            found = space.dictionary(source, target)
+    kept = [each for each in found if min_score is None or each[2] >= min_score]
+    lines = [
+        f"{word}\t{translation}" + ("" if without_scores else f"\t{score:.4f}")
+        for word, translation, score in kept
+    ]
+    with written_beside(output) as part:
+        part.write_bytes(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+    if not quiet:
+        click.echo(f"Wrote {output}  {len(kept)} pairs of {len(found)} that are mutual")
+
+
+def _mapper(
+    model: Path | None, name: str, settings: tuple[str, ...], with_dictionary: bool
+) -> Mapper | None:
+    """Return a mapper to fit, a fitted one from disk, or none where the files are aligned."""
+    if model is not None:
+        if with_dictionary:
+            raise ParameterError("A saved mapper needs no dictionary. Leave --model or it out.")
+        return load_mapper(model)
+    return options.make_mapper(name, settings) if with_dictionary else None

@@ -1,0 +1,181 @@
+"""The loop: what is induced, what is held out, which round is kept."""
+
+import numpy as np
+import pytest
+
+from geomm_plugin import evaluate, get_mapper
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.normalize import Normalizer
+from geomm_plugin.self_learning import Round, best_round, divide, induce, join_all, join_mutual
+from geomm_plugin.testing import Toy, make_toy
+
+SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
+
+
+def as_set(pairs):
+    return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+
+
+def seeded(toy, count):
+    """Keep only some pairs of each dictionary."""
+    return Toy(toy.embeddings, {key: found[:count] for key, found in toy.dictionaries.items()})
+
+
+def precision(mapper, toy, languages=("en", "es")):
+    space = mapper.map(toy.embeddings)
+    source, target = languages
+    gold = [(f"{source}{n}", f"{target}{n}") for n in range(len(toy.embeddings[source]))]
+    return evaluate(space, source, target, gold).scores["p@1"]
+
+
+@pytest.mark.parametrize("name", SEMI)
+def test_a_tiny_dictionary_grows_into_the_whole_language(name):
+    toy = seeded(make_toy(words=400, dimension=20, noise=0.3), 8)
+    plain = toy.fit(get_mapper(name, max_rounds=0))
+    learnt = toy.fit(get_mapper(name))
+    assert precision(plain, toy) < 0.8
+    assert precision(learnt, toy) > 0.95
+    rounds = learnt.report_["rounds"]
+    assert rounds[-1]["pairs induced"] > rounds[0]["pairs induced"]
+    assert rounds[-1]["mean csls"] > rounds[0]["mean csls"]
+    assert learnt.report_["kept round"] > 0
+    assert all(each["held-out p@1"] is None for each in rounds)
+
+
+@pytest.mark.parametrize("name", ["geomm", "procrustes"])
+def test_without_rounds_it_is_the_plain_method(name, toy):
+    plain = toy.fit(get_mapper(name))
+    semi = toy.fit(get_mapper(f"{name}_semi", max_rounds=0))
+    assert np.array_equal(semi.W("en", "es"), plain.W("en", "es"))
+    assert semi.report_["rounds"] == [] and semi.report_["kept round"] == 0
+
+
+def test_if_no_round_helps_it_is_the_plain_method():
+    # The frequent words are noise without counterparts: whatever is induced among them is wrong.
+    bad, good = 1500, 550
+    toy = make_toy(words=bad + good, dimension=10, noise=0.4)
+    random = np.random.default_rng(1)
+    embeddings = {}
+    for language, value in toy.embeddings.items():
+        vectors = value.vectors.copy()
+        vectors[:bad] = random.normal(size=(bad, 10))
+        embeddings[language] = type(value)(value.words, vectors)
+    dictionary = {("en", "es"): [(f"en{n}", f"es{n}") for n in range(bad, bad + good)]}
+    spoilt = Toy(embeddings, dictionary)
+    plain = spoilt.fit(get_mapper("procrustes"))
+    semi = spoilt.fit(get_mapper("procrustes_semi", vocabulary=bad))
+    assert semi.report_["kept round"] == 0
+    assert np.array_equal(semi.W("en", "es"), plain.W("en", "es"))
+
+
+def test_any_linear_mapper_can_be_wrapped(toy):
+    wrapped = toy.fit(get_mapper("self_learning", mapper="procrustes"))
+    semi = toy.fit(get_mapper("procrustes_semi"))
+    assert np.array_equal(wrapped.W("en", "es"), semi.W("en", "es"))
+    other = toy.fit(get_mapper("self_learning", mapper="regression"))
+    assert not np.allclose(other.W("en", "es"), semi.W("en", "es"))
+    with pytest.raises(ParameterError, match="self-learning already"):
+        toy.fit(get_mapper("self_learning", mapper="geomm_semi"))
+
+
+def test_many_languages_learn_on_every_edge():
+    toy = seeded(make_toy(("en", "es", "it"), words=400, dimension=20, noise=0.3), 8)
+    learnt = toy.fit(get_mapper("geomm_multi_semi"))
+    assert precision(learnt, toy, ("es", "it")) > 0.95
+
+
+def test_held_out_words_judge_the_rounds():
+    toy = make_toy(words=900, dimension=12, pairs=600)
+    rounds = toy.fit(get_mapper("procrustes_semi")).report_["rounds"]
+    assert all(0 <= each["held-out p@1"] <= 1 for each in rounds)
+    rounds = toy.fit(get_mapper("procrustes_semi", held_out=0.0)).report_["rounds"]
+    assert all(each["held-out p@1"] is None for each in rounds)
+
+
+def test_division_is_by_source_word_and_spares_small_dictionaries():
+    source = np.repeat(np.arange(600), 2)
+    pairs = {
+        ("a", "b"): RowPairs(source, np.arange(1200)),
+        ("b", "c"): RowPairs(*[np.arange(99)] * 2),
+    }
+    train, held = divide(pairs, 0.2, seed=0)
+    assert set(held) == {("a", "b")}
+    aside, kept = held["a", "b"], train["a", "b"]
+    assert not set(aside.source) & set(kept.source)
+    assert as_set(aside) | as_set(kept) == as_set(pairs["a", "b"])
+    assert len(np.unique(aside.source)) == 120
+    assert train["b", "c"] is pairs["b", "c"]
+
+
+def views(toy):
+    vectors = {name: value.vectors for name, value in toy.embeddings.items()}
+    normalizer = Normalizer(("unit",)).fit(vectors)
+    return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
+
+
+def brute_force_csls(x, z, k=10):
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
+    z = z / np.linalg.norm(z, axis=1, keepdims=True)
+    cosines = x @ z.T
+    r_target = np.sort(cosines, axis=1)[:, -k:].mean(axis=1)
+    r_source = np.sort(cosines, axis=0)[-k:].mean(axis=0)
+    return 2 * cosines - r_target[:, None] - r_source
+
+
+def test_induced_pairs_are_those_of_brute_force():
+    toy = make_toy(words=150, dimension=8, noise=0.8)
+    vectors, words = views(toy), 100
+    random = np.random.default_rng(0)
+    maps = {name: random.normal(size=(8, 8)) for name in vectors}
+    x, z = (vectors[name][:words].astype(float) @ maps[name] for name in ("en", "es"))
+    scores = brute_force_csls(x, z)
+    forth, back = scores.argmax(axis=1), scores.argmax(axis=0)
+    mutual = {(i, int(j)) for i, j in enumerate(forth) if back[j] == i}
+
+    found = induce(vectors, maps, [("en", "es")], words, "mutual")
+    assert as_set(found.pairs["en", "es"]) == mutual
+    expected = np.mean([scores[pair] for pair in mutual])
+    assert found.mean_csls == pytest.approx(expected, abs=1e-5)
+
+    union = induce(vectors, maps, [("en", "es")], words, "union")
+    pairs = union.pairs["en", "es"]
+    assert len(pairs) == 2 * words
+    both = {(i, int(j)) for i, j in enumerate(forth)} | {(int(i), j) for j, i in enumerate(back)}
+    assert as_set(pairs) == both
+    assert union.mean_csls == pytest.approx(expected, abs=1e-5)
+
+
+def test_joining_counts_once_or_twice():
+    one = RowPairs(np.array([0, 1, 2]), np.array([5, 6, 7]))
+    other = RowPairs(np.array([2, 3]), np.array([7, 8]))
+    assert len(join_mutual(one, other)) == 4
+    assert len(join_all(one, other)) == 5
+    assert (
+        as_set(join_mutual(one, other))
+        == as_set(join_all(one, other))
+        == as_set(one) | as_set(other)
+    )
+
+
+def test_the_best_round_is_by_held_out_words_or_by_mean_csls_of_the_last_vocabulary():
+    assert best_round([]) == 0
+    held = [Round(10, None, 0.1, 0.5), Round(10, None, 0.2, 0.7), Round(20, None, 0.1, 0.6)]
+    assert best_round(held) == 1
+    assert best_round([*held, Round(20, None, 0.1, 0.7)]) == 3  # of equals the last
+    seen = [Round(10, None, 0.9, None), Round(20, None, 0.3, None), Round(20, None, 0.2, None)]
+    assert best_round(seen) == 1
+
+
+def test_lambda_follows_the_number_of_pairs():
+    # At a given lambda on the 1/|Omega| scale, a dictionary written twice is the same problem.
+    from geomm_plugin.mapper import Edge
+    from geomm_plugin.mappers.geomm import GeoMM
+    from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
+
+    toy = make_toy(words=150, dimension=8)
+    vectors = views(toy)
+    pairs = RowPairs(np.arange(90), np.arange(90))
+    edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
+    scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5)
+    assert np.allclose(scaled, GeoMM().solve(edge, 45.0))
