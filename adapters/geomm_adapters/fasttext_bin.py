@@ -80,7 +80,10 @@ def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
         raise MissingExtraError(
             f"{path} can be read by fastText's own package only. {_HOW}"
         ) from None
-    model = fasttext.load_model(str(path))
+    try:
+        model = fasttext.load_model(str(path))
+    except (ValueError, RuntimeError, MemoryError) as error:
+        raise FormatError(f"{path} cannot be read by fastText: {error}. Fetch it again.") from error
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
     count = len(words) if max_words is None else min(max_words, len(words))
     vectors = np.empty((count, model.get_dimension()), np.float32)

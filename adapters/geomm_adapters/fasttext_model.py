@@ -104,7 +104,7 @@ def read_fasttext_model(path: Path) -> FastTextModel | None:
     try:
         with content:
             return _Reader(path, content).model()
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise _broken(path, "it ends before its matrix") from error
 
 
@@ -131,6 +131,10 @@ class _Reader:
         if version == VERSIONS[0] and model == _SUPERVISED:
             longest = 0  # as fastText itself reads old classifiers
         size, n_words, _, _, n_kept = self.take(_SIZES)
+        if not (0 < n_words <= size and dimension > 0 and buckets >= 0):
+            raise _broken(
+                self.path, f"it has {n_words} words, {dimension} dimensions, {buckets} buckets"
+            )
         words, counts = self.dictionary(size)
         self.position += 8 * max(n_kept, 0)  # only quantized models leave buckets out
         (quantized,) = self.take(struct.Struct("<?"))
@@ -156,7 +160,7 @@ class _Reader:
             ends.append(end)
             position = end + _ENTRY_TAIL
         counts = np.fromiter(
-            (int.from_bytes(content[end + 1 : end + 9], "little") for end in ends), np.int64, size
+            (int.from_bytes(content[e + 1 : e + 9], "little", signed=True) for e in ends), np.int64
         )
         self.position = position
         return words, counts

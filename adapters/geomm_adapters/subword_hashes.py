@@ -44,6 +44,8 @@ def ngram_hashes(
     active = np.arange(len(starts))
     for length in range(1, longest + 1):
         active = active[position[active] < end[active]]
+        if not len(active):
+            break
         until = character_end[position[active]]
         growing = active
         while len(growing):

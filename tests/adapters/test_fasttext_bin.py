@@ -1,6 +1,7 @@
 """fastText models: our reader, fastText's and gensim's give the same vectors, seen or unseen."""
 
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -206,6 +207,26 @@ def test_a_file_that_is_cut_off_is_refused(folder, model, tmp_path, reader, shar
         read_embeddings(path, format=reader)
 
 
+def test_damaged_files_are_read_or_refused_but_raise_nothing_else(
+    folder, model, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "fasttext", None)  # which may crash on what seems quantized
+    data = (folder / "sub.bin").read_bytes()
+    random_places = random.Random(0)
+    path = tmp_path / "damaged.bin"
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(data)
+        for _ in range(random_places.randint(1, 4)):  # in the header and the dictionary
+            damaged[random_places.randrange(4, 900)] = random_places.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            read_embeddings(path, max_words=5, format="fasttext_bin").vector("unseenword")
+        except (FormatError, UnknownNameError, MissingExtraError):
+            refused += 1
+    assert 0 < refused < 300
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "text.bin").write_text("hello")
     with pytest.raises(FormatError, match="does not begin"):
@@ -236,7 +257,7 @@ def test_quantized_models_are_left_to_fasttext(tmp_path, monkeypatch):
     np.testing.assert_array_equal(small.vector("baumx"), model.get_word_vector("baumx"))
     with pytest.raises(FormatError, match="gensim cannot read"):
         read_embeddings(tmp_path / "small.ftz", format=FastTextBin("gensim"))
-    monkeypatch.setitem(__import__("sys").modules, "fasttext", None)
+    monkeypatch.setitem(sys.modules, "fasttext", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'geomm-plugin\[fasttext\]'"):
         read_embeddings(tmp_path / "small.ftz")
 
