@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -62,11 +63,13 @@ def command(
         spaces = _demo_spaces() if demo else _spaces(models, files, max_words)
         with progress.task("Sorting words"):
             explorer = Explorer(spaces)
+        explorer.prepare()
     with ExplorerServer(explorer, port) as server:
         click.echo(f"Explore at {server.address}  (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(server.address)
-        server.serve_forever()
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def _spaces(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from geomm_plugin import progress
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.explorer.word_search import WordSearch
 from geomm_plugin.principal_plane import principal_plane
@@ -61,6 +62,11 @@ class Explorer:
             ],
             "mappers": self.names,
         }
+
+    def prepare(self) -> None:
+        """Map the words of the first space, so that the first question need not wait for it."""
+        for language in progress.over("Preparing", self.languages):
+            self.picture(0, language, 0)
 
     def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """Return words that begin with a text, in one language or all; the nearest to it first."""

@@ -53,8 +53,10 @@ async function show() {
   stop = new AbortController();
   const { signal } = stop;
   document.querySelectorAll("#mappers input").forEach((input, i) => (input.checked = i === state.mapper));
+  const waiting = setTimeout(() => say("Mapping all words, this once …"), PATIENCE);
   try {
     const picture = await ask("picture", question(state.mapper), signal);
+    clearTimeout(waiting);
     state.points = picture.points;
     showWord(picture.points[0]);
     showPicture(picture);
@@ -63,6 +65,8 @@ async function show() {
     await compareMappers(signal);
   } catch (error) {
     if (error.name !== "AbortError") throw error;
+  } finally {
+    clearTimeout(waiting);
   }
 }
 
