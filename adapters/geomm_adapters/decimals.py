@@ -22,8 +22,8 @@ MARGIN = 16  # bytes that must stand before the first number and after the last
 DECIMAL_BYTES = b"0123456789.+-eE"
 TOO_LARGE = 2.0**128 - 2.0**103  # half way from the largest float32 to 2^128: infinity is nearer
 
-_MOST_DIGITS = 15  # below 2^53, whatever the digits are
 _MOST_AFTER_POINT = 12  # read as eight and four
+_MOST_BEFORE_POINT = 3  # so that all are fifteen at most: below 2^53, whatever they are
 _MINUS, _POINT, _NOUGHT = np.uint8(ord("-")), np.uint8(ord(".")), np.uint8(ord("0"))
 _NOUGHTS = np.uint64(0x3030303030303030)
 _ABOVE_NINE = np.uint64(0x7676767676767676)  # sets the high bit of every byte above nine
@@ -54,9 +54,7 @@ def parse_decimals(
     values, points, vouched = _whole_parts(text, firsts)
     counts = ends - points
     counts -= 1  # digits after the point
-    vouched &= counts >= 0
-    vouched &= counts <= _MOST_AFTER_POINT
-    vouched &= ends - firsts <= _MOST_DIGITS + 1
+    vouched &= counts.view(np.uintp) <= _MOST_AFTER_POINT  # less than none is more than that, too
     scale = _POWERS.take(counts, mode="clip")
     values *= scale
     if (vouched & (counts > 8)).any():
@@ -99,7 +97,7 @@ def _whole_parts(
     whole = digits.astype(np.float64)
     points = firsts + 1
     longer = np.flatnonzero(text.take(points) != _POINT)  # few, as a rule
-    for _ in range(5):
+    for _ in range(_MOST_BEFORE_POINT - 1):
         if not len(longer):
             break
         at = points[longer]

@@ -50,7 +50,7 @@ class Lines:
     count: int
 
 
-def parse_lines(block: bytes, dimension: int) -> Lines:
+def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     """Read lines, the last of which ends in a line feed too.
 
     Raises
@@ -59,7 +59,7 @@ def parse_lines(block: bytes, dimension: int) -> Lines:
         For the first line that is not a word and its numbers.
     """
     if dimension >= len(block):  # no line can be whole, whatever a header claims: allocate nothing
-        lines = block.split(b"\n")[:-1]
+        lines = bytes(block).split(b"\n")[:-1]
         for number, line in enumerate(lines):
             _parse_numbered(line, number, dimension)
         return Lines([], np.empty((0, dimension), np.float32), len(lines))
@@ -75,12 +75,12 @@ def parse_lines(block: bytes, dimension: int) -> Lines:
         word_ends[rows] = bounds[1::columns]
         vectors[rows], suspects[rows] = _parse_numbers(text, bounds, columns, dimension)
     words = [
-        block[begin:end].decode("utf-8", "surrogateescape")
+        str(block[begin:end], "utf-8", "surrogateescape")
         for begin, end in zip(begins.tolist(), word_ends.tolist(), strict=True)
     ]
     empty = []
     for row in np.flatnonzero(suspects).tolist():
-        found = _parse_numbered(block[begins[row] : ends[row]], row, dimension)
+        found = _parse_numbered(bytes(block[begins[row] : ends[row]]), row, dimension)
         if found is None:
             empty.append(row)
         else:

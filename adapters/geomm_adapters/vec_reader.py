@@ -99,13 +99,14 @@ class VecReader:
             )
         return _Header(promised, numbers)
 
-    def _parse(self, block: bytes) -> Lines:
+    def _parse(self, block: memoryview) -> Lines:
         try:
             lines = parse_lines(block, self._header.dimension)
         except BadLineError as error:
-            line = block.split(b"\n", error.line + 1)[error.line]
+            lines_there = bytes(block).split(b"\n")[:-1]
+            line = lines_there[error.line]
             number = self._lines + error.line + 1
-            last = self._blocks.ended and error.line == block.count(b"\n") - 1
+            last = self._blocks.ended and error.line == len(lines_there) - 1
             raise FormatError(
                 f"{self.path}, line {number}: {error} {self._next_step(line, number, last)}"
             ) from None
@@ -163,33 +164,37 @@ def _hint(line: bytes) -> str:
 
 
 class _Blocks:
-    """A file, plain or gzipped, as blocks of whole lines; each line ends in a line feed."""
+    """A file, plain or gzipped, as blocks of whole lines; each line ends in a line feed.
+
+    A block stands in a buffer that the next one overwrites.
+    """
 
     def __init__(self, path: Path, file: BinaryIO):
         self.ended = False  # the file has been read to its end
         self._path = path
         is_gzip = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
         self._stream = gzip_reader(file) if is_gzip else file
-        self._lines = b""  # whole lines that were read and not yet taken
-        self._partial = b""  # the beginning of the line after them
+        self._buffer = bytearray()
+        self._lines = memoryview(b"")  # what was read and not yet taken
         self._bytes_per_line = 0.0  # as the first lines have
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
         self._fill(_FIRST_READ)
-        self._lines = self._lines.removeprefix(_BYTE_ORDER_MARK)
-        while not self._lines.strip():
+        if self._lines[:3] == _BYTE_ORDER_MARK:
+            self._lines = self._lines[3:]
+        while not (text := bytes(self._lines)).strip():
             if self.ended:
                 return None
             self._fill(_READ)
-        self._bytes_per_line = len(self._lines) / self._lines.count(b"\n")
-        return self._lines.partition(b"\n")[0]
+        self._bytes_per_line = len(text) / text.count(b"\n")
+        return text.partition(b"\n")[0]
 
     def skip_line(self) -> None:
         """Leave out the first line."""
-        self._lines = self._lines.partition(b"\n")[2]
+        self._lines = self._lines[bytes(self._lines).index(b"\n") + 1 :]
 
-    def take(self, count: int | None, dimension: int) -> bytes:
+    def take(self, count: int | None, dimension: int) -> memoryview:
         """Return lines with at most `count` words, or a handy block; nothing at the file's end."""
         shortest = 2 * dimension + 1  # bytes of a line with a word: a space and a digit a number
         if not self._lines:
@@ -197,7 +202,7 @@ class _Blocks:
             if count is not None:
                 size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
             self._fill(size)
-        block, self._lines = self._lines, b""
+        block, self._lines = self._lines, self._lines[:0]
         if count is not None and count < len(block) // shortest:
             feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
             if len(feeds) > count:
@@ -209,40 +214,33 @@ class _Blocks:
         """Count the lines that are left and not empty."""
         entries = 0
         while block := self.take(None, 1):
-            entries += sum(1 for line in block.split(b"\n") if line.strip(b" \r"))
+            entries += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
         return entries
 
     def _fill(self, size: int) -> None:
         """Read about `size` bytes, and on to the end of a line."""
-        pieces = [self._partial]
-        length = 0
-        while not self.ended:
-            piece = self._read(size)
-            self.ended = not piece
-            end = piece.rfind(b"\n") + 1
-            if end:
-                self._lines = b"".join([*pieces, piece[:end]])
-                self._partial = piece[end:]
-                return
-            pieces.append(piece)
-            length += len(piece)
-            if length > _LONGEST_LINE:
-                raise FormatError(
-                    f"{self._path} holds no line break in {length} bytes: it is not .vec text."
-                )
-        self._lines = b"".join(pieces)
-        self._partial = b""
-        if self._lines:
-            self._lines += b"\n"
-
-    def _read(self, size: int) -> bytes:
+        if len(self._buffer) < size:
+            self._buffer = bytearray(size)
         try:
-            return self._stream.read(size)
+            start = memoryview(self._buffer)[:size]
+            length = self._stream.readinto(start)  # type: ignore[attr-defined]
+            rest = self._stream.readline(_LONGEST_LINE)
         except broken_gzip_errors() as error:
             raise FormatError(
                 f"{self._path}: the compressed data break off or are damaged ({error}). Fetch the "
                 "file again, or read fewer words with max_words."
             ) from error
+        if len(rest) == _LONGEST_LINE:
+            raise FormatError(
+                f"{self._path} holds a line of over {_LONGEST_LINE} bytes; it is not .vec text."
+            )
+        self.ended = not rest.endswith(b"\n")
+        if self.ended and (length or rest):
+            rest += b"\n"
+        if len(self._buffer) < length + len(rest):
+            self._buffer = self._buffer + rest
+        self._buffer[length : length + len(rest)] = rest
+        self._lines = memoryview(self._buffer)[: length + len(rest)]
 
 
 class _Rows:

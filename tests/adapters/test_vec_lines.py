@@ -42,7 +42,7 @@ def test_what_is_vouched_for_is_what_float_gives(tokens):
 
 def test_ordinary_numbers_are_vouched_for():
     tokens = [
-        b"%.*f" % (n, x) for n in range(1, 11) for x in (-123.456789, -0.5, 0.061, 7.25, 9999.9)
+        b"%.*f" % (n, x) for n in range(1, 11) for x in (-123.456789, -0.5, 0.061, 7.25, 999.9)
     ]
     _, vouched = parse_in_bulk(tokens)
     assert vouched.all()
