@@ -7,6 +7,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.mappers.cca import CCA
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti
+from geomm_plugin.mappers.geomm_plus import GeoMMPlus
 from geomm_plugin.mappers.geomm_semi import GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.gpa import GPA
 from geomm_plugin.mappers.metric_only import MetricOnly
@@ -25,6 +26,7 @@ __all__ = [
     "GeoMM",
     "GeoMMMulti",
     "GeoMMMultiSemi",
+    "GeoMMPlus",
     "GeoMMSemi",
     "MSF",
     "MSFMu",
@@ -45,6 +47,7 @@ def register_mappers() -> Iterable[type[Mapper]]:
     return [
         Procrustes,
         GeoMM,
+        GeoMMPlus,
         GeoMMMulti,
         GeoMMSemi,
         GeoMMMultiSemi,

@@ -1,0 +1,105 @@
+"""GeoMM with both losses, the whole vocabulary's variance, and self-learning: nothing to choose.
+
+    min over W of   ||X W Z' - Y||^2 + alpha ( c ||X W||^2 + a ||W Z'||^2 ) + lambda a c ||W||^2
+
+X and Z hold the dictionary's unique words, Y its labels; a and c are the mean eigenvalues of
+A = X'X = Q diag(a_i) Q' and C = Z'Z = R diag(c_j) R', so that alpha and lambda have no units and
+mean the same for any dictionary and any vectors. The alpha terms are the quadratic parts of least
+squares from X to Z and from Z to X, whose linear part is that of classification: M = X'YZ. So this
+is a mixture of GeoMM (alpha = 0) with regression both ways, and a closed form as before:
+
+    W = Q [ (Q' M R)_ij / (a_i c_j + alpha (a_i c + a c_j) + lambda a c) ] R'  =  P diag(s) V'
+    A_s = P diag(sqrt s),     A_t = V diag(sqrt s)
+
+Why: GeoMM divides by a_i c_j + lambda. Where a_i is small and c_j large, the product is no larger
+than elsewhere, and a direction that is mostly noise in one language is raised as if it were sure
+in both. The sum a_i + c_j stays large there. Few rows estimate A badly, too, so a share of the
+variance of the most frequent words is mixed in, which costs one pass over them:
+
+    A  <-  (1 - background) A / tr A  +  background G / tr G,       G = X_V'X_V,  and C alike
+
+Last, self-learning with pairs that are mutual nearest neighbours, kept only as far as it translates
+held-out words better (see `geomm_plugin.self_learning`). How the defaults were found: docs,
+"Choosing a mapper".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from geomm_plugin.embeddings import Matrix
+from geomm_plugin.factorization import eigh
+from geomm_plugin.mapper import Edge, HubMapper, LinearMapper, latent_maps
+from geomm_plugin.moments import gram
+from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
+
+BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GeoMMPlus(SelfLearner):
+    """GeoMM mixed with regression, and self-learning: take it if you do not want to choose."""
+
+    name: ClassVar[str] = "geomm_plus"
+
+    mixture: Annotated[float, AtLeast(0)] = 1.0  # alpha, the weight of regression; 0 is GeoMM
+    regularization: Annotated[float, AtLeast(0)] = 0.5  # lambda, relative to the mean eigenvalues
+    background: Annotated[float, Within(0, 1)] = 0.3  # share of the vocabulary in the variances
+
+    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+        """Return the mixture in closed form; it chooses nothing by validation."""
+        return Mixture(
+            mixture=self.mixture, regularization=self.regularization, background=self.background
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mixture(HubMapper):
+    """The mixture of classification and regression, in closed form."""
+
+    name: ClassVar[str] = "mixture"
+
+    mixture: float = 1.0
+    regularization: float = 0.5
+    background: float = 0.3
+
+    def learn_edge(self, edge: Edge) -> Matrix:
+        """Return W from the dictionary's matrices and the vocabularies' variances."""
+        moments = edge.moments()
+        a, q = eigh(self._variance(moments.source, edge.x))
+        c, r = eigh(self._variance(moments.target, edge.z))
+        a, c = _relative(a)[:, None], _relative(c)
+        numerator = q.T @ moments.cross @ r
+        denominator = a * c + self.mixture * (a + c) + self.regularization
+        usable = denominator > 1e-12
+        quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
+        W: Matrix = q @ quotient @ r.T
+        return W
+
+    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
+        """Share the metric between the languages."""
+        return latent_maps(hub, maps)
+
+    def _variance(self, own: Matrix, vectors: NormalizedVectors) -> Matrix:
+        """Return the dictionary's variance with a share of the vocabulary's, each at trace 1."""
+        if not self.background:
+            return own
+        frequent = gram(vectors, np.arange(min(BACKGROUND_WORDS, len(vectors))))
+        share: Matrix = (1 - self.background) * _at_trace_one(own)
+        return share + self.background * _at_trace_one(frequent)
+
+
+def _relative(values: Matrix) -> Matrix:
+    """Return eigenvalues in units of their mean."""
+    mean = values.mean()
+    return values / mean if mean > 0 else values
+
+
+def _at_trace_one(variance: Matrix) -> Matrix:
+    trace = np.trace(variance)
+    return variance / trace if trace > 0 else variance

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+from geomm_plugin import Embeddings
+from geomm_plugin.moments import Moments
+from geomm_plugin.testing import make_toy
+
+PLAIN = {"max_rounds": 0}  # the closed form alone
+
+
+def moments_of(toy, mapper, source="en", target="es"):
+    from geomm_plugin.dictionary import pair_languages
+
+    pairs = pair_languages(toy.embeddings, toy.dictionaries)[source, target]
+    views = [mapper.normalizer_.view(n, toy.embeddings[n].vectors) for n in (source, target)]
+    return Moments.of(*views, pairs)
+
+
+def objective(moments, W, mixture, regularization):
+    """||XWZ' - Y||^2 + alpha (c ||XW||^2 + a ||WZ'||^2) + lambda a c ||W||^2, without |Omega|."""
+    A, C = moments.source, moments.target
+    a, c = np.trace(A) / len(A), np.trace(C) / len(C)
+    return (
+        np.vdot(A @ W, W @ C)
+        - 2 * np.vdot(W, moments.cross)
+        + mixture * (c * np.vdot(W, A @ W) + a * np.vdot(W, W @ C))
+        + regularization * a * c * np.vdot(W, W)
+    )
+
+
+def scaled(W):
+    return W / np.linalg.norm(W)
+
+
+@pytest.mark.parametrize(("mixture", "regularization"), [(0.0, 0.3), (1.0, 0.5), (5.0, 0.0)])
+def test_w_is_the_minimum(uneven, mixture, regularization):
+    params = {"mixture": mixture, "regularization": regularization, "background": 0.0}
+    mapper = uneven.fit("geomm_plus", **params, **PLAIN)
+    moments = moments_of(uneven, mapper)
+    direction = mapper.W("en", "es")
+    a = np.trace(moments.source) / len(moments.source)
+    c = np.trace(moments.target) / len(moments.target)
+    W = direction / (a * c)  # eigenvalues were taken relative to their means
+    lowest = objective(moments, W, mixture, regularization)
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        other = W + random.normal(size=W.shape) * 1e-3 * abs(W).max()
+        assert objective(moments, other, mixture, regularization) > lowest
+
+
+def test_without_regression_and_background_it_is_geomm(two):
+    plus = two.fit("geomm_plus", mixture=0.0, regularization=0.7, background=0.0, **PLAIN)
+    moments = moments_of(two, plus)
+    mean_product = np.trace(moments.source) * np.trace(moments.target) / 12**2
+    geomm = two.fit("geomm", regularization=0.7 * mean_product)
+    np.testing.assert_allclose(scaled(plus.W("en", "es")), scaled(geomm.W("en", "es")), atol=1e-10)
+
+
+def test_much_regularization_leaves_the_cross_covariance(two):
+    plus = two.fit("geomm_plus", mixture=0.0, regularization=1e9, **PLAIN)
+    np.testing.assert_allclose(
+        scaled(plus.W("en", "es")), scaled(moments_of(two, plus).cross), atol=1e-6
+    )
+
+
+def test_parameters_have_no_units(two):
+    """Longer vectors give the same map, but for its length."""
+    before = two.fit("geomm_plus", normalize=("center",), **PLAIN)
+    en = two.embeddings["en"]
+    two.embeddings["en"] = Embeddings(en.words, 16 * en.vectors)
+    after = two.fit("geomm_plus", normalize=("center",), **PLAIN)
+    np.testing.assert_allclose(scaled(before.W("en", "es")), scaled(after.W("en", "es")), atol=1e-6)
+
+
+def test_background_gives_variance_where_the_dictionary_has_none(make):
+    few = make(dimensions={"en": 12, "es": 12}, links=[("en", "es")], pairs=5)
+    mapper = few.fit("geomm_plus", background=1.0, **PLAIN)
+    moments = moments_of(few, mapper)
+    assert np.linalg.matrix_rank(moments.source) < 12
+    assert np.isfinite(mapper.W("en", "es")).all()
+
+
+def test_self_learning_translates_more_than_a_few_pairs_do():
+    toy = make_toy(words=600, dimension=20, pairs=15, noise=0.4)
+
+    def right(**params):
+        from geomm_plugin import get_mapper
+
+        space = (
+            get_mapper("geomm_plus", **params)
+            .fit(toy.embeddings, toy.dictionaries)
+            .map(toy.embeddings)
+        )
+        found = space.translate(toy.embeddings["en"].words, "en", "es", k=1)
+        return np.mean([best[0][0] == f"es{number}" for number, best in enumerate(found)])
+
+    assert right() > right(max_rounds=0) + 0.05
+
+
+def test_the_order_of_the_languages_does_not_matter(two):
+    there = two.fit("geomm_plus", **PLAIN)
+    pairs = [pair[::-1] for pair in two.dictionaries["en", "es"]]
+    two.dictionaries = {("es", "en"): pairs}
+    back = two.fit("geomm_plus", **PLAIN)
+    np.testing.assert_allclose(there.W("en", "es"), back.W("en", "es"), atol=1e-10)
