@@ -1,11 +1,13 @@
 import csv
 import io
 import json
+import os
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from geomm_plugin import Cosine, Embeddings, LinearMapper, compare, evaluate, get_mapper
 from geomm_plugin.comparison import label_mappers, measure
@@ -32,6 +34,20 @@ class Collapsed(LinearMapper):
 
     def learn(self, vectors, pairs):
         return {language: np.zeros((view.shape[1], 2)) for language, view in vectors.items()}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Spy(LinearMapper):
+    """Tells where it runs and what it is given."""
+
+    name: ClassVar[str] = "spy"
+    seed: int = 0
+
+    def learn(self, vectors, pairs):
+        self.report_["process"] = os.getpid()
+        self.report_["shared"] = [isinstance(view.raw, np.memmap) for view in vectors.values()]
+        self.report_["threads"] = [info["num_threads"] for info in threadpool_info()]
+        return {language: np.eye(view.shape[1]) for language, view in vectors.items()}
 
 
 @pytest.fixture
@@ -121,6 +137,21 @@ def test_two_processes_find_what_one_finds(data):
         assert {k: v for k, v in first.items() if k not in timed} == {
             k: v for k, v in second.items() if k not in timed
         }
+
+
+def test_processes_share_vectors_and_do_not_fight_for_cores():
+    generator = np.random.default_rng(1)
+    embeddings = {
+        language: Embeddings([f"{language}{i}" for i in range(5000)], generator.random((5000, 60)))
+        for language in ("en", "es")
+    }
+    pairs = {("en", "es"): [(f"en{i}", f"es{i}") for i in range(50)]}
+    spies = [Spy(seed=1), Spy(seed=2)]
+    found = compare(spies, embeddings, pairs, pairs, retrievals=["cosine"], jobs=2)
+    for run in found.runs:
+        assert run.report["process"] != os.getpid()
+        assert run.report["shared"] == [True, True]
+        assert all(count <= max(1, os.cpu_count() // 2) for count in run.report["threads"])
 
 
 def test_several_settings_of_a_mapper_are_told_apart(data):
