@@ -91,7 +91,7 @@ class VecReader:
                     break
                 numbers += 1
             promised = None
-        if numbers == 0:
+        if not 0 < numbers < _LONGEST_LINE:
             shown = first[:60].decode("utf-8", "backslashreplace")
             raise FormatError(
                 f"{self.path}, line 1: expected {_EXPECTED}; found {shown!r}. "
@@ -235,8 +235,8 @@ class _Blocks:
                 f"{self._path} holds a line of over {_LONGEST_LINE} bytes; it is not .vec text."
             )
         self.ended = not rest.endswith(b"\n")
-        if self.ended and (length or rest):
-            rest += b"\n"
+        if rest or (length and self._buffer[length - 1] != ord("\n")):
+            rest = rest.removesuffix(b"\n") + b"\n"
         if len(self._buffer) < length + len(rest):
             self._buffer = self._buffer + rest
         self._buffer[length : length + len(rest)] = rest
@@ -249,7 +249,7 @@ class _Rows:
     def __init__(self, dimension: int):
         self._dimension = dimension
         self._count = 0
-        self._array = np.empty((0, 0), np.float32)
+        self._array = np.empty((0, dimension), np.float32)
 
     def add(self, rows: npt.NDArray[np.float32]) -> None:
         count = self._count + len(rows)

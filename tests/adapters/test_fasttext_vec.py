@@ -188,8 +188,8 @@ def test_max_words_reads_little_of_a_large_file(tmp_path):
 
 
 def test_what_a_header_claims_takes_no_memory(tmp_path):
-    path = write_text(tmp_path, f"{10**15} {10**12}\ndog 1 2\n")
-    with pytest.raises(FormatError, match=rf"line 2: expected {10**12} numbers, found 2"):
+    path = write_text(tmp_path, f"{10**15} {10**7}\n\ndog 1 2\n")
+    with pytest.raises(FormatError, match=rf"line 3: expected {10**7} numbers, found 2"):
         FastTextVec().read(path)
 
 
@@ -198,6 +198,8 @@ BAD_FILES = {
     "blank": (b" \n\n", "is empty"),
     "no vectors": (b"dog\ncat\n", "line 1: expected the first line .* found 'dog'"),
     "zero dimensions": (b"2 0\ndog\ncat\n", "line 1: expected"),
+    "absurd dimensions": (b"0 %d\n\n" % (10**30), "line 1: expected"),
+    "no words and blank lines": (b"2 2\n\n\n", "promises 2 words, but the file holds 0"),
     "fewer words": (b"3 1\ndog 1\ncat 2\n", "promises 3 words, but the file holds 2.*max_words=2"),
     "more words": (b"1 1\ndog 1\ncat 2\n", "promises 1 words, but the file holds 2.*'2 1'"),
     "no words": (b"3 1\n", "promises 3 words, but the file holds 0"),
@@ -326,3 +328,26 @@ def test_a_mapped_vocabulary_is_exported_without_being_held(tmp_path, name):
     peak = traced_peak(lambda: write_embeddings(mapped, tmp_path / name))
     assert peak < vectors.nbytes / 2 + words
     assert np.array_equal(read_embeddings(tmp_path / name).vectors, mapped.vectors)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"2", b"3", b"dog", b"0.5", b"-1e-3", b"nan", b" ", b" ", b" ", b"\n", b"\n", b"\r\n",
+             b"\t", b"\0", b"\xff", b"\x1f\x8b", b"\xef\xbb\xbf", b"1e999", b".", b"\xc2\xa0"]
+        )
+    ).map(b"".join),
+    st.sampled_from([None, 1, 2, 3]),
+)  # fmt: skip
+def test_any_file_reads_or_says_why_not(tmp_path_factory, content, max_words):
+    path = write_text(tmp_path_factory.getbasetemp(), content, "any.vec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # repeated words
+        try:
+            read = FastTextVec().read(path, max_words=max_words)
+        except FormatError as error:
+            assert str(path) in str(error)
+        else:
+            assert len(read) == len(read.vectors) == len(set(read.words))
+            assert len(read) <= (max_words or len(read))
+            assert np.isfinite(read.vectors).all()
