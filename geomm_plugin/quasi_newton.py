@@ -98,8 +98,11 @@ def minimize_jointly(
                 memory.clear()
                 direction = -precondition(point.gradient)
             found = _search_along(problem, point, direction)
+            if found is None and memory:  # the remembered steps may mislead; the gradient does not
+                memory.clear()
+                found = _search_along(problem, point, -precondition(point.gradient))
             if found is None:
-                reason = "No step lowers the cost any further: this is the minimum to rounding."
+                reason = "No step lowers the cost any further."
                 break
             step, after = found
             change = after.gradient - point.gradient
@@ -193,8 +196,8 @@ def preconditioner(
     shift = np.sqrt(4 * problem.regularization / len(problem.edges))
     for i, j, found in problem.edges:
         scale = 1 / np.sqrt(found.pairs)
-        source = scale * rotations[i].T @ found.source @ rotations[i] + shift * identity
-        target = scale * rotations[j].T @ found.target @ rotations[j] + shift * identity
+        source = _raised(scale * rotations[i].T @ found.source @ rotations[i], shift)
+        target = _raised(scale * rotations[j].T @ found.target @ rotations[j], shift)
         own[i] += source
         others[i] += target
         own[j] += target
@@ -217,6 +220,13 @@ def preconditioner(
         return result
 
     return precondition
+
+
+def _raised(covariance: Matrix, shift: float) -> Matrix:
+    """Add a number to all eigenvalues: the one given, but at least a thousandth of their mean."""
+    least = max(shift, 1e-3 * float(np.trace(covariance)) / len(covariance))
+    raised: Matrix = covariance + least * np.eye(len(covariance))
+    return raised
 
 
 class PairInverse:

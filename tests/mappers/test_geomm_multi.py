@@ -227,3 +227,12 @@ def test_report_tells_how_the_search_went():
     assert 0 < report["solver"]["cost"] < 4
     chosen = report["regularization"]["all dictionaries"]
     assert f"{chosen['chosen']:g}" in chosen["held-out p@1"]
+
+
+@pytest.mark.parametrize("pairs", [3, 8])
+def test_fewer_pairs_than_dimensions_need_no_regularization(pairs):
+    toy = make_toy(("en", "es", "it"), pairs=pairs)
+    free = toy.fit(get_mapper("geomm_multi", regularization=0.0)).report_["solver"]
+    held = toy.fit(get_mapper("geomm_multi", regularization=1e-6)).report_["solver"]
+    assert free["iterations"] > 1
+    assert free["cost"] <= held["cost"]
