@@ -8,6 +8,7 @@ from geomm_plugin.mappers.cca import CCA
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti
 from geomm_plugin.mappers.geomm_plus import GeoMMPlus
+from geomm_plugin.mappers.geomm_rcsls import GeoMMRCSLS
 from geomm_plugin.mappers.geomm_semi import GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.gpa import GPA
 from geomm_plugin.mappers.metric_only import MetricOnly
@@ -27,6 +28,7 @@ __all__ = [
     "GeoMMMulti",
     "GeoMMMultiSemi",
     "GeoMMPlus",
+    "GeoMMRCSLS",
     "GeoMMSemi",
     "MSF",
     "MSFMu",
@@ -58,6 +60,7 @@ def register_mappers() -> Iterable[type[Mapper]]:
         GPA,
         CCA,
         RCSLS,
+        GeoMMRCSLS,
         Unconstrained,
         Regression,
         MetricOnly,

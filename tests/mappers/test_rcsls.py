@@ -98,8 +98,8 @@ def test_auto_takes_the_first_best_number_of_steps(two):
 
 
 def test_latent_inference_shares_the_same_map(two):
-    target = two.fit("rcsls", iterations=5)
-    latent = two.fit("rcsls", iterations=5, inference="latent")
+    target = two.fit("rcsls", iterations=5, inference="target")
+    latent = two.fit("rcsls", iterations=5)
     np.testing.assert_allclose(target.W("en", "es"), latent.W("en", "es"), atol=1e-9)
     np.testing.assert_array_equal(target.matrices_["es"], np.eye(12))
     assert not np.allclose(latent.matrices_["es"], np.eye(12))
