@@ -17,10 +17,15 @@ from geomm_plugin import registry, write_embeddings
 from geomm_plugin.cli import group
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-NEEDS = {"gensim.md": ["gensim"], "formats.md": ["spacy"], "scikit_learn.md": ["sklearn"],
-         "unseen_words.md": ["gensim"]}  # fmt: skip
+NEEDS = {
+    "README.md": ["gensim", "matplotlib"],
+    "formats.md": ["spacy"],
+    "gensim.md": ["gensim"],
+    "scikit_learn.md": ["sklearn"],
+    "unseen_words.md": ["gensim"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +100,8 @@ def run_python(content, names, page, line):
 def run_commands(content, where):
     for command in content.replace("\\\n", " ").splitlines():
         if not command.startswith("$ geomm ") or command == "$ geomm demo":  # a test of its own
+            continue
+        if command.startswith("$ geomm explore"):  # serves until it is stopped; the browser's tests
             continue
         done = CliRunner().invoke(group, shlex.split(command[len("$ geomm ") :]))
         assert done.exit_code == 0, f"{where}: {command}\n{done.output}\n{done.exception!r}"
