@@ -1,7 +1,7 @@
 """Two made-up languages: one cloud of words, rotated and blurred, as `.vec` files and dictionaries.
 
-Words come in topics, since real vocabularies are crowded in places: a cloud without structure would
-be the easiest case of all for exact search.
+Words come in topics, and variance falls off along the axes, as in real embeddings: exact search has
+crowded places to deal with, and directions to begin with.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix
 
 SOURCE, TARGET = "en", "es"
 PAIRS, TEST_PAIRS = 5000, 1500
+BLUR = 1.0  # of a word in each language, against 1 for what it means in both
 
 
 class MadeUp(Embeddings):
@@ -35,14 +36,17 @@ class MadeUp(Embeddings):
         """Make the vectors in order, always the same ones."""
         shared = np.random.default_rng(0)
         topics = shared.standard_normal((max(10, len(self) // 50), self._dimension))
-        rotation, _ = np.linalg.qr(shared.standard_normal((self._dimension, self._dimension)))
+        square = (self._dimension, self._dimension)
+        rotations = [np.linalg.qr(shared.standard_normal(square))[0] for _ in range(2)]
+        spread = 0.3 * np.exp(np.linspace(0, -7, self._dimension))
+        axes = spread[:, None] * rotations[self._is_target]
         for start in range(0, len(self), size):
             shape = (min(size, len(self) - start), self._dimension)
             meaning = np.random.default_rng([1, start])
             blur = np.random.default_rng([2, start, self._is_target])
             vectors = topics[meaning.integers(0, len(topics), shape[0])]
-            vectors = vectors + meaning.standard_normal(shape) + 2.5 * blur.standard_normal(shape)
-            yield (0.05 * (vectors @ rotation if self._is_target else vectors)).astype(np.float32)
+            vectors = vectors + meaning.standard_normal(shape) + BLUR * blur.standard_normal(shape)
+            yield (vectors @ axes).astype(np.float32)
 
 
 def vectors_path(folder: Path, language: str, words: int, dimension: int) -> Path:

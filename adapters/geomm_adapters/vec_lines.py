@@ -58,13 +58,10 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     BadLineError
         For the first line that is not a word and its numbers.
     """
-    if dimension >= len(block):  # no line can be whole, whatever a header claims: allocate nothing
-        lines = bytes(block).split(b"\n")[:-1]
-        for number, line in enumerate(lines):
-            _parse_numbered(line, number, dimension)
-        return Lines([], np.empty((0, dimension), np.float32), len(lines))
     text = np.frombuffer(block, np.uint8)
     separators, feeds = _find_separators(text)
+    if 2 * dimension * len(feeds) > len(block):  # lines are too short for so many numbers:
+        return _parse_with_care(bytes(block), dimension)  # memory must not follow the claim
     ends = separators[feeds]
     begins = np.concatenate(([0], ends[:-1] + 1))
     vectors = np.empty((len(feeds), dimension), np.float32)
@@ -90,6 +87,14 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
         skipped = set(empty)
         words = [word for row, word in enumerate(words) if row not in skipped]
     return Lines(words, vectors, len(feeds))
+
+
+def _parse_with_care(block: bytes, dimension: int) -> Lines:
+    lines = block.split(b"\n")[:-1]
+    parsed = (_parse_numbered(line, number, dimension) for number, line in enumerate(lines))
+    found = [pair for pair in parsed if pair is not None]
+    vectors = np.array([values for _, values in found], np.float64).astype(np.float32)
+    return Lines([word for word, _ in found], vectors.reshape(len(found), dimension), len(lines))
 
 
 def _find_separators(text: Bytes) -> tuple[RowIndices, RowIndices]:

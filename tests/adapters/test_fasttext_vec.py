@@ -54,6 +54,16 @@ def write_text(folder, text, name="toy.vec"):
     return path
 
 
+def traced_peak(work):
+    """Return the memory that is held at the peak, in bytes."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def same_bits(a, b):
     return a.dtype == b.dtype == np.float32 and np.array_equal(a.view("u4"), b.view("u4"))
 
@@ -187,10 +197,17 @@ def test_max_words_reads_little_of_a_large_file(tmp_path):
     assert len(reader.embeddings()) == 10
 
 
-def test_what_a_header_claims_takes_no_memory(tmp_path):
-    path = write_text(tmp_path, f"{10**15} {10**7}\n\ndog 1 2\n")
-    with pytest.raises(FormatError, match=rf"line 3: expected {10**7} numbers, found 2"):
-        FastTextVec().read(path)
+@pytest.mark.parametrize("lines", [1, 50_000])
+@pytest.mark.parametrize("dimension", [100_000, 10**7])
+def test_what_a_header_claims_takes_no_memory(tmp_path, lines, dimension):
+    text = f"{10**15} {dimension}\n\n" + "dog 1 2\n" * lines
+    path = write_text(tmp_path, text)
+
+    def read():
+        with pytest.raises(FormatError, match=rf"line 3: expected {dimension} numbers, found 2"):
+            FastTextVec().read(path)
+
+    assert traced_peak(read) < 20 * len(text) + 2**20
 
 
 BAD_FILES = {
@@ -290,16 +307,6 @@ def test_the_demo_data_read_as_a_plain_loop_reads_them():
     assert read.words == [line.split(" ")[0] for line in lines]
     expected = np.array([[float(t) for t in line.split(" ")[1:]] for line in lines])
     assert same_bits(read.vectors, expected.astype(np.float32))
-
-
-def traced_peak(work):
-    """Return the memory that is held at the peak, in bytes."""
-    tracemalloc.start()
-    try:
-        work()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["large.vec", "large.vec.gz"])
