@@ -36,7 +36,7 @@ from geomm_plugin.validation import Pool
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
-RISE = 1e-2  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
+RISE = 5e-3  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
 
 Vectors: TypeAlias = Mapping[str, NormalizedVectors]
 Pairs: TypeAlias = Mapping[tuple[str, str], RowPairs]
