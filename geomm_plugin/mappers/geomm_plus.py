@@ -1,43 +1,46 @@
 """GeoMM with both losses, the whole vocabulary's variance, and self-learning: nothing to choose.
 
-    min over W of   ||X W Z' - Y||^2 + alpha ( c ||X W||^2 + a ||W Z'||^2 ) + lambda a c ||W||^2
+    min over W of   ||X W Z' - Y||^2 + lambda ( a c ||W||^2 + mu ( c ||X W||^2 + a ||W Z'||^2 ) )
 
 X and Z hold the dictionary's unique words, Y its labels; a and c are the mean eigenvalues of
-A = X'X = Q diag(a_i) Q' and C = Z'Z = R diag(c_j) R', so that alpha and lambda have no units and
-mean the same for any dictionary and any vectors. The alpha terms are the quadratic parts of least
+A = X'X = Q diag(a_i) Q' and C = Z'Z = R diag(c_j) R', so that lambda and mu have no units and
+mean the same for any dictionary and any vectors. The mu terms are the quadratic parts of least
 squares from X to Z and from Z to X, whose linear part is that of classification: M = X'YZ. So this
-is a mixture of GeoMM (alpha = 0) with regression both ways, and a closed form as before:
+is a mixture of GeoMM (mu = 0) with regression both ways, and a closed form as before:
 
-    W = Q [ (Q' M R)_ij / (a_i c_j + alpha (a_i c + a c_j) + lambda a c) ] R'  =  P diag(s) V'
+    W = Q [ (Q' M R)_ij / (a_i c_j + lambda (a c + mu (a_i c + a c_j))) ] R'  =  P diag(s) V'
     A_s = P diag(sqrt s),     A_t = V diag(sqrt s)
 
 Why: GeoMM divides by a_i c_j + lambda. Where a_i is small and c_j large, the product is no larger
 than elsewhere, and a direction that is mostly noise in one language is raised as if it were sure
-in both. The sum a_i + c_j stays large there. Few rows estimate A badly, too, so a share of the
-variance of the most frequent words is mixed in, which costs one pass over them:
+in both. The sum a_i + c_j stays large there. How much noise there is depends on how many pairs
+stand against how many dimensions: lambda = 10 d / |Omega| lay in the flat part of the optimum from
+150 to 3,500 pairs, so no words need be held out to choose it. Few rows estimate A badly, too, so a
+share of the variance of the most frequent words is mixed in, which costs one pass over them:
 
     A  <-  (1 - background) A / tr A  +  background G / tr G,       G = X_V'X_V,  and C alike
 
 Last, self-learning with pairs that are mutual nearest neighbours, kept only as far as it translates
-held-out words better (see `geomm_plugin.self_learning`). How the defaults were found: docs,
-"Choosing a mapper".
+held-out words better (see `geomm_plugin.self_learning`). What was tried on the way, and what each
+part gains: docs, "What geomm_plus is made of".
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.factorization import eigh
 from geomm_plugin.mapper import Edge, HubMapper, LinearMapper, latent_maps
-from geomm_plugin.moments import gram
+from geomm_plugin.moments import Moments, gram
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast, Within
 from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
 
+NOISE = 10.0  # lambda for as many pairs as dimensions
 BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in
 
 
@@ -47,14 +50,14 @@ class GeoMMPlus(SelfLearner):
 
     name: ClassVar[str] = "geomm_plus"
 
-    mixture: Annotated[float, AtLeast(0)] = 1.0  # alpha, the weight of regression; 0 is GeoMM
-    regularization: Annotated[float, AtLeast(0)] = 0.5  # lambda, relative to the mean eigenvalues
+    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"  # 10 d / |Omega|
+    mixture: Annotated[float, AtLeast(0)] = 1.0  # mu, the weight of regression; 0 is GeoMM
     background: Annotated[float, Within(0, 1)] = 0.3  # share of the vocabulary in the variances
 
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return the mixture in closed form; it chooses nothing by validation."""
         return Mixture(
-            mixture=self.mixture, regularization=self.regularization, background=self.background
+            regularization=self.regularization, mixture=self.mixture, background=self.background
         )
 
 
@@ -64,8 +67,8 @@ class Mixture(HubMapper):
 
     name: ClassVar[str] = "mixture"
 
+    regularization: float | Literal["auto"] = "auto"
     mixture: float = 1.0
-    regularization: float = 0.5
     background: float = 0.3
 
     def learn_edge(self, edge: Edge) -> Matrix:
@@ -75,7 +78,7 @@ class Mixture(HubMapper):
         c, r = eigh(self._variance(moments.target, edge.z))
         a, c = _relative(a)[:, None], _relative(c)
         numerator = q.T @ moments.cross @ r
-        denominator = a * c + self.mixture * (a + c) + self.regularization
+        denominator = a * c + self._weight(moments) * (1 + self.mixture * (a + c))
         usable = denominator > 1e-12
         quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
         W: Matrix = q @ quotient @ r.T
@@ -84,6 +87,12 @@ class Mixture(HubMapper):
     def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
         """Share the metric between the languages."""
         return latent_maps(hub, maps)
+
+    def _weight(self, moments: Moments) -> float:
+        """Return lambda: the number given, or 10 d / |Omega| (d the mean of two that differ)."""
+        if self.regularization != "auto":
+            return self.regularization
+        return NOISE * sum(moments.cross.shape) / 2 / moments.pairs
 
     def _variance(self, own: Matrix, vectors: NormalizedVectors) -> Matrix:
         """Return the dictionary's variance with a share of the vocabulary's, each at trace 1."""

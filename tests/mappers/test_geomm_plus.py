@@ -17,13 +17,13 @@ def moments_of(toy, mapper, source="en", target="es"):
 
 
 def objective(moments, W, mixture, regularization):
-    """||XWZ' - Y||^2 + alpha (c ||XW||^2 + a ||WZ'||^2) + lambda a c ||W||^2, without |Omega|."""
+    """||XWZ' - Y||^2 + lambda (a c ||W||^2 + mu (c ||XW||^2 + a ||WZ'||^2)), without |Omega|."""
     A, C = moments.source, moments.target
     a, c = np.trace(A) / len(A), np.trace(C) / len(C)
     return (
         np.vdot(A @ W, W @ C)
         - 2 * np.vdot(W, moments.cross)
-        + mixture * (c * np.vdot(W, A @ W) + a * np.vdot(W, W @ C))
+        + regularization * mixture * (c * np.vdot(W, A @ W) + a * np.vdot(W, W @ C))
         + regularization * a * c * np.vdot(W, W)
     )
 
@@ -32,7 +32,7 @@ def scaled(W):
     return W / np.linalg.norm(W)
 
 
-@pytest.mark.parametrize(("mixture", "regularization"), [(0.0, 0.3), (1.0, 0.5), (5.0, 0.0)])
+@pytest.mark.parametrize(("mixture", "regularization"), [(0.0, 0.3), (1.0, 0.5), (5.0, 0.2)])
 def test_w_is_the_minimum(uneven, mixture, regularization):
     params = {"mixture": mixture, "regularization": regularization, "background": 0.0}
     mapper = uneven.fit("geomm_plus", **params, **PLAIN)
@@ -103,3 +103,10 @@ def test_the_order_of_the_languages_does_not_matter(two):
     two.dictionaries = {("es", "en"): pairs}
     back = two.fit("geomm_plus", **PLAIN)
     np.testing.assert_allclose(there.W("en", "es"), back.W("en", "es"), atol=1e-10)
+
+
+def test_lambda_follows_the_number_of_pairs(uneven):
+    pairs = len(set(uneven.dictionaries["en", "es"]))
+    auto = uneven.fit("geomm_plus", **PLAIN)
+    given = uneven.fit("geomm_plus", regularization=10 * (12 + 9) / 2 / pairs, **PLAIN)
+    np.testing.assert_array_equal(auto.W("en", "es"), given.W("en", "es"))
