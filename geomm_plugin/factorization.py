@@ -5,8 +5,9 @@ At these sizes threads mostly wait for each other: the same 40 ms job can take s
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,26 +15,32 @@ import numpy as np
 from geomm_plugin.embeddings import Matrix, Vector
 
 
-@cache
-def _controller() -> tuple[Any, int]:
-    """Return what limits threads, and how many BLAS had before any limit."""
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> Any:
+    """Return what limits threads, looked up anew when modules (and their BLAS) have been loaded."""
     from threadpoolctl import ThreadpoolController
 
-    controller = ThreadpoolController()
-    pools = controller.select(user_api="blas").info()
-    return controller, max((pool["num_threads"] for pool in pools), default=1)
+    return ThreadpoolController()
+
+
+@cache
+def _all() -> int:
+    """Return how many threads BLAS had before any limit."""
+    pools = _controller(len(sys.modules)).select(user_api="blas").info()
+    return max((pool["num_threads"] for pool in pools), default=1)
 
 
 def few_threads(count: int = 1) -> AbstractContextManager[Any]:
     """Limit BLAS to a few threads inside a `with` block: for d x d matrices, as in every fit."""
-    controller, _ = _controller()
+    _all()  # counted before the first limit
+    controller = _controller(len(sys.modules))
     limited: AbstractContextManager[Any] = controller.limit(limits=count, user_api="blas")
     return limited
 
 
 def all_threads() -> AbstractContextManager[Any]:
     """Give BLAS all its threads again: for products over vocabularies in the midst of a fit."""
-    return few_threads(_controller()[1])
+    return few_threads(_all())
 
 
 def eigh(symmetric: Matrix) -> tuple[Vector, Matrix]:

@@ -1,5 +1,9 @@
 """Factorizations: their identities, and the few threads they run on."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -73,3 +77,24 @@ def test_one_thread_inside_and_as_many_as_before_outside(monkeypatch, name, shap
     getattr(factorization, name)(np.eye(*shape))
     assert inside and set(inside[0]) == {1}
     assert threads() == before
+
+
+def test_a_library_that_is_loaded_later_is_limited_too():
+    """scipy brings a BLAS of its own, after numpy's was found."""
+    code = (
+        "import threadpoolctl\n"
+        "from geomm_plugin.factorization import few_threads\n"
+        "with few_threads():\n    pass\n"
+        "import scipy.linalg\n"
+        "with few_threads():\n"
+        "    print({pool['num_threads'] for pool in threadpoolctl.threadpool_info()\n"
+        "           if pool['user_api'] == 'blas'})\n"
+    )
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "2"},
+    )
+    assert done.stdout.strip() == "{1}", done.stdout + done.stderr
