@@ -12,6 +12,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -46,26 +47,44 @@ LIBRARIES = ("numpy", "scipy", "orjson", "pymanopt", "gensim", "faiss-cpu")
 
 
 def main() -> None:
-    """Run all jobs at all sizes."""
-    sizes = [(words, DIMENSION) for words in reversed(WORDS)]
-    sizes += [(WORDS[0], d) for d in DIMENSIONS if d != DIMENSION]
-    results: list[Result] = []
-    with TemporaryDirectory(prefix="geomm-benchmark-", dir=os.environ.get("FOLDER")) as folder:
-        for words, dimension in sizes:
-            for job, contenders in JOBS.items():
-                for who in contenders:
-                    if words not in ONLY_AT.get((job, who), (words,)):
-                        continue
-                    result = run(job, who, folder, words, dimension)
-                    print(result, flush=True)
-                    results.append(result)
-            for file in Path(folder).glob(f"*{words}x{dimension}*"):  # gigabytes
-                file.unlink()
-            shutil.rmtree(Path(folder) / "output", ignore_errors=True)
+    """Run all jobs at all sizes; with FOLDER set, go on where an earlier run was stopped."""
+    if "FOLDER" in os.environ:
+        results = run_all(Path(os.environ["FOLDER"]))
+    else:
+        with TemporaryDirectory(prefix="geomm-benchmark-") as folder:
+            results = run_all(Path(folder))
     plot_growth(results, DIMENSION, HERE / "growth.svg")
     text = "\n".join([HEADER, machine(), *tables(results, WORDS[-1], DIMENSION), ""])
     (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def run_all(folder: Path) -> list[Result]:
+    """Return the results of all jobs; each is written down as soon as it is known."""
+    folder.mkdir(parents=True, exist_ok=True)
+    notes = folder / "results.jsonl"
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
+    sizes = [(words, DIMENSION) for words in reversed(WORDS)]
+    sizes += [(WORDS[0], d) for d in DIMENSIONS if d != DIMENSION]
+    noted = [Result(**json.loads(line)) for line in lines]
+    results = [r for r in noted if (r.words, r.dimension) in sizes]
+    done = {(r.job, r.who, r.words, r.dimension) for r in results}
+    for words, dimension in sizes:
+        for job, contenders in JOBS.items():
+            for who in contenders:
+                if (job, who, words, dimension) in done:
+                    continue
+                if words not in ONLY_AT.get((job, who), (words,)):
+                    continue
+                result = run(job, who, str(folder), words, dimension)
+                print(result, flush=True)
+                results.append(result)
+                with notes.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(result)) + "\n")
+        for file in folder.glob(f"*.{words}x{dimension}.*"):  # gigabytes
+            file.unlink()
+        shutil.rmtree(folder / "output", ignore_errors=True)
+    return results
 
 
 def run(job: str, who: str, folder: str, words: int, dimension: int) -> Result:
