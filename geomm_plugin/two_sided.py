@@ -1,13 +1,15 @@
 """[fit] Pairwise methods that map both languages of a dictionary, and many languages through a hub.
 
 For two languages the shared space is the method's own. For more, the edge e from L towards the hub
-has maps A_L^e and A_P^e (P its next language); words of L are moved on to P's space, and the hub's
-map has the mean of the metrics that its edges found (each scaled to one trace):
+has maps A_L^e and A_P^e (P its next language, Z the vectors of P's words in the dictionary). The
+hub's map has the mean of the metrics that its edges found (each scaled to one trace), and each
+edge's space is turned, never stretched, to where P already is:
 
     A_hub A_hub' = mean over the hub's edges of A_hub^e A_hub^e'
-    A_L = A_L^e (A_P^e)^+ A_P           (+ the pseudo-inverse)
+    A_L = c A_L^e R,     min over c and rotations R of ||Z (c A_P^e R - A_P)||^2
 
-so that for one edge it is, up to a rotation of the shared space, what the edge found.
+so that for one edge it is, up to a rotation of the shared space, what the edge found. To solve with
+A_P^e instead would blow up every direction that a whitened method has weighed down.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ import numpy as np
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import LanguagesError
-from geomm_plugin.factorization import eigh, few_threads
+from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.mapper import Edge, HubMapper
+from geomm_plugin.moments import gram
 from geomm_plugin.normalize import NormalizedVectors
 
 SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest are noise
@@ -50,10 +53,21 @@ class TwoSidedMapper(HubMapper):
             )
         }
         for edge, (source, target) in zip(edges, sides, strict=True):
-            with few_threads():
-                step = source @ np.linalg.pinv(target, rcond=SMALLEST)
-            joined[edge.source] = step @ joined[edge.target]
+            variance = gram(edge.z, edge.pairs.target)
+            joined[edge.source] = source @ turn(target, joined[edge.target], variance)
         return joined
+
+
+def turn(start: Matrix, goal: Matrix, variance: Matrix) -> Matrix:
+    """Return c R, with rotation R, that takes Z start nearest to Z goal; variance is Z'Z.
+
+    start' Z'Z goal = P diag(s) Q' (SVD):   R = P Q',   c = sum(s) / ||Z start||^2
+    """
+    p, s, q = svd(start.T @ variance @ goal)
+    length = float(np.vdot(start, variance @ start))
+    scale = float(s.sum()) / length if length > 0 else 1.0
+    rotation: Matrix = scale * (p @ q.T)
+    return rotation
 
 
 def mean_metric(maps: list[Matrix]) -> Matrix:

@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
 
-from geomm_plugin.two_sided import mean_metric
+from geomm_plugin import evaluate, get_mapper
+from geomm_plugin.testing import make_toy
+from geomm_plugin.two_sided import mean_metric, turn
 
 
 def test_the_hub_of_one_edge_is_its_own_map_up_to_a_rotation():
@@ -42,3 +45,26 @@ def test_a_chain_of_languages_is_followed_to_the_hub(make):
     z = toy.normalized(mapper, "en") @ mapper.matrices_["en"]
     x, z = x / np.linalg.norm(x, axis=1)[:, None], z / np.linalg.norm(z, axis=1)[:, None]
     assert np.mean((x @ z.T).argmax(axis=1) == np.arange(len(x))) > 0.9
+
+
+def test_a_turn_undoes_a_rotation_and_a_scale():
+    random = np.random.default_rng(0)
+    z, start = random.normal(size=(40, 6)), random.normal(size=(6, 4))
+    rotation = np.linalg.qr(random.normal(size=(4, 4)))[0]
+    found = turn(start, start @ rotation * 2.5, z.T @ z)
+    np.testing.assert_allclose(found, 2.5 * rotation, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["msf", "cca"])
+def test_directions_without_correlation_do_not_drown_the_way_through_the_hub(name):
+    """Whitened methods weigh them down; going through the hub must not divide by that weight."""
+    toy = make_toy(("en", "es", "it"), words=300, dimension=12, noise=0.05)
+    random = np.random.default_rng(0)
+    for language, found in toy.embeddings.items():
+        own = random.normal(size=(len(found), 12)).astype(np.float32) * 0.05
+        vectors = np.hstack([found.vectors, own])
+        toy.embeddings[language] = type(found)(found.words, vectors)
+    mapper = get_mapper(name, hub="en").fit(toy.embeddings, toy.dictionaries)
+    pairs = [(f"es{n}", f"it{n}") for n in range(200, 300)]
+    result = evaluate(mapper.map(toy.embeddings), "es", "it", pairs)
+    assert result.scores["p@1"] > 0.9
