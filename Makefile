@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-browser lint format docs wheel benchmark clean
+.PHONY: demo test test-browser lint format docs wheel benchmark audit clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -33,6 +33,13 @@ docs: .venv/docs
 # SMALL=1 make benchmark: minutes instead of half an hour.
 benchmark: .venv/benchmark
 	$(BIN)/python benchmarks/run.py
+
+# Every package that is installed, of every extra, against the registry's list of known holes.
+# --strict: a package that cannot be looked up is a failure, not a pass.
+audit: .venv/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.9"
+	$(BIN)/python -m pip freeze --exclude-editable > .venv/installed.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement .venv/installed.txt
 
 wheel: .venv/test
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .

@@ -1,0 +1,27 @@
+"""What the package asks to be installed: floors, and no ceilings that would age."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+REQUIREMENTS = [
+    requirement
+    for group in [PROJECT["project"]["dependencies"], *EXTRAS.values()]
+    for requirement in group
+    if not requirement.startswith("geomm-plugin[")
+]
+
+
+@pytest.mark.parametrize("requirement", sorted(set(REQUIREMENTS)))
+def test_a_dependency_has_a_floor_and_no_ceiling(requirement):
+    assert re.fullmatch(r"[a-z][a-z0-9-]*(\[\w+\])?>=\d[\d.]*", requirement)
+
+
+def test_all_is_every_extra_that_users_may_want():
+    (everything,) = EXTRAS["all"]
+    named = set(re.findall(r"[\w-]+", everything.partition("[")[2]))
+    assert named == set(EXTRAS) - {"all", "benchmark", "docs", "test"}
