@@ -1,7 +1,8 @@
 """Made-up languages: one cloud of words, rotated and blurred, as `.vec` files and dictionaries.
 
-Words come in topics, and variance falls off along the axes, as in real embeddings: exact search has
-crowded places to deal with, and directions to begin with.
+Words come in fields, topics and senses (2,000 words each, 200, 20), and variance falls off along
+the axes, as in real embeddings: exact search has crowded places to deal with, and directions to
+begin with. A word's first, tenth and hundredth neighbour are about as near as in real vectors.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ LANGUAGES = ("en", "es", *(f"l{number}" for number in range(2, 30)))
 SOURCE, TARGET = LANGUAGES[:2]
 PAIRS, TEST_PAIRS = 5000, 1500
 TRAIN, TEST = slice(0, PAIRS), slice(-TEST_PAIRS, None)
-BLUR = 1.0  # of a word in each language, against 1 for what it means in both
+SHARES = {2000: 0.15, 200: 0.20, 20: 0.22}  # of the variance, by the number of words that share it
+MEANING, BLUR = 0.28, 0.15  # the word's own share, in both languages and in one of them
 
 
 class MadeUp(Embeddings):
@@ -37,7 +39,11 @@ class MadeUp(Embeddings):
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
         """Make the vectors in order, always the same ones."""
         shared = np.random.default_rng(0)
-        topics = shared.standard_normal((max(10, len(self) // 50), self._dimension))
+        groups = [
+            np.sqrt(share)
+            * shared.standard_normal((max(10, len(self) // size), self._dimension), np.float32)
+            for size, share in SHARES.items()
+        ]
         square = (self._dimension, self._dimension)
         normals = [shared.standard_normal(square) for _ in range(self._number + 1)]
         spread = 0.3 * np.exp(np.linspace(0, -7, self._dimension))
@@ -46,9 +52,12 @@ class MadeUp(Embeddings):
             shape = (min(size, len(self) - start), self._dimension)
             meaning = np.random.default_rng([1, start])
             blur = np.random.default_rng([2, start, self._number])
-            vectors = topics[meaning.integers(0, len(topics), shape[0])]
-            vectors = vectors + meaning.standard_normal(shape) + BLUR * blur.standard_normal(shape)
-            yield (vectors @ axes).astype(np.float32)
+            vectors = np.sqrt(MEANING) * meaning.standard_normal(shape, np.float32)
+            vectors += np.sqrt(BLUR) * blur.standard_normal(shape, np.float32)
+            sense = meaning.integers(0, len(groups[-1]), shape[0])
+            for group in groups:
+                vectors += group[sense * len(group) // len(groups[-1])]
+            yield vectors @ axes.astype(np.float32)
 
 
 def vectors_path(folder: Path, language: str, words: int, dimension: int) -> Path:
