@@ -11,8 +11,9 @@ Two ways to induce, both by CSLS among the most frequent words of each language:
 
 The mean CSLS of the mutual pairs says how good maps are without a dictionary: it rises and flattens
 together with the precision, and ends the loop. Where the dictionary can spare words, some are held
-out, and the maps that translate them best are kept: if none beats the plain fit, the result *is*
-the plain fit. The last fit is made with the whole dictionary and the pairs behind the maps kept.
+out, and the maps that translate them best are kept: if these do not beat the plain fit by more than
+the standard error of their lead, the result *is* the plain fit. The last fit is made with the whole
+dictionary and the pairs behind the maps kept.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors
-from geomm_plugin.validation import Pool
+from geomm_plugin.validation import Mask, Pool
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
@@ -57,7 +58,21 @@ class Round:
     words: int
     behind: Pairs | None
     mean_csls: float
-    precision: float | None  # P@1 of held-out words, if there are any
+    right: Sequence[Mask] = ()  # which held-out words it translates, by dictionary and direction
+
+    @property
+    def precision(self) -> float | None:
+        """P@1 of held-out words, if there are any: the mean over dictionaries and directions."""
+        return float(np.mean([words.mean() for words in self.right])) if self.right else None
+
+    def leads(self, other: Round) -> bool:
+        """Tell whether it is better on the same held-out words by more than its standard error.
+
+        The directions of a dictionary share their words, so their errors are not averaged out.
+        """
+        gains = [a.astype(float) - b for a, b in zip(self.right, other.right, strict=True)]
+        errors = [gain.std() / np.sqrt(len(gain)) for gain in gains]
+        return bool(np.mean([gain.mean() for gain in gains]) > np.mean(errors))
 
     def report(self, found: Pairs, seconds: float) -> dict[str, Any]:
         """Tell it as plain values."""
@@ -117,11 +132,12 @@ class SelfLearner(LinearMapper):
                 last = -np.inf
                 while True:
                     found = induce(vectors, maps, list(train), words, self.induction)
-                    precisions = [
-                        pool.precision(maps[s], maps[t]) for (s, t), pool in pools.items()
+                    right = [
+                        direction
+                        for (s, t), pool in pools.items()
+                        for direction in pool.right(maps[s], maps[t])
                     ]
-                    precision = float(np.mean(precisions)) if precisions else None
-                    rounds.append(Round(words, behind, found.mean_csls, precision))
+                    rounds.append(Round(words, behind, found.mean_csls, right))
                     told.append(rounds[-1].report(found.pairs, time.process_time() - clock))
                     clock = time.process_time()
                     flat = found.mean_csls - last <= RISE * abs(found.mean_csls)
@@ -154,18 +170,17 @@ class SelfLearner(LinearMapper):
 def best_round(rounds: Sequence[Round]) -> int:
     """Return the number of the round with the best maps; of equally good ones, the last.
 
-    By held-out words where there are any, else by the mean CSLS among all words.
+    By held-out words where there are any, and then the first round, the plain fit, stays unless
+    another one leads it; else by the mean CSLS among all words.
     """
     if not rounds:
         return 0
-    last = rounds[-1]
-    scores = [
-        (each.precision if each.precision is not None else each.mean_csls)
-        if each.precision is not None or each.words == last.words
-        else -np.inf
-        for each in rounds
-    ]
-    return max(range(len(rounds)), key=lambda number: (scores[number], number))
+    numbers = range(len(rounds))
+    if rounds[0].right:
+        best = max(numbers, key=lambda number: (rounds[number].precision, number))
+        return best if rounds[best].leads(rounds[0]) else 0
+    last = [number for number in numbers if rounds[number].words == rounds[-1].words]
+    return max(last, key=lambda number: (rounds[number].mean_csls, number))
 
 
 def divide(pairs: Pairs, held_out: float, seed: int) -> tuple[Pairs, Pairs]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.normalize import unit
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 POOL_WORDS = 1500  # translations are searched among so many frequent words and the held-out ones
 ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidates apart
@@ -113,15 +116,24 @@ class Pool:
 
     def precision(self, source_map: Matrix, target_map: Matrix) -> float:
         """Return P@1 by CSLS, averaged over both directions."""
+        there, back = self.right(source_map, target_map)
+        return float(there.mean() + back.mean()) / 2
+
+    def right(self, source_map: Matrix, target_map: Matrix) -> tuple[Mask, Mask]:
+        """Say which held-out words have a gold one as their best by CSLS, in both directions."""
         x = unit(self.source @ source_map.astype(self.source.dtype))
         z = unit(self.target @ target_map.astype(self.target.dtype))
         cosines = x @ z.T
         if not np.isfinite(cosines).all():
-            return 0.0
-        back = np.ascontiguousarray(cosines.T)
-        r_target, r_source = _neighborhood(cosines), _neighborhood(back)
-        there = _precision(cosines, r_source, self.source_places, self.target_places)
-        return (there + _precision(back, r_target, self.target_places, self.source_places)) / 2
+            counts = (len(np.unique(rows)) for rows in (self.source_places, self.target_places))
+            there, back = (np.zeros(count, bool) for count in counts)
+            return there, back
+        turned = np.ascontiguousarray(cosines.T)
+        r_target, r_source = _neighborhood(cosines), _neighborhood(turned)
+        return (
+            _right(cosines, r_source, self.source_places, self.target_places),
+            _right(turned, r_target, self.target_places, self.source_places),
+        )
 
 
 def _pool_rows(vocabulary: int, needed: RowIndices) -> tuple[RowIndices, RowIndices]:
@@ -137,10 +149,10 @@ def _neighborhood(cosines: Matrix) -> Vector:
     return means
 
 
-def _precision(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: RowIndices) -> float:
-    """Return the share of query words whose best target by CSLS is a gold one."""
+def _right(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: RowIndices) -> Mask:
+    """Say for each query word whether its best target by CSLS is a gold one."""
     words, word_of_pair = np.unique(queries, return_inverse=True)
     best = (2 * cosines[words] - hubness).argmax(axis=1)
     right = np.zeros(len(words), bool)
     np.logical_or.at(right, word_of_pair, best[word_of_pair] == gold)
-    return float(right.mean())
+    return right

@@ -158,12 +158,34 @@ def test_joining_counts_once_or_twice():
     )
 
 
-def test_the_best_round_is_by_held_out_words_or_by_mean_csls_of_the_last_vocabulary():
+def round_with(correct, of=100, words=10):
+    """A round that translates the first so many of its held-out words, in both directions."""
+    right = np.arange(of) < correct
+    return Round(words, None, 0.1, (right, right))
+
+
+def test_the_best_round_is_by_held_out_words():
     assert best_round([]) == 0
-    held = [Round(10, None, 0.1, 0.5), Round(10, None, 0.2, 0.7), Round(20, None, 0.1, 0.6)]
+    held = [round_with(50), round_with(70), round_with(60, words=20)]
+    assert [each.precision for each in held] == [0.5, 0.7, 0.6]
     assert best_round(held) == 1
-    assert best_round([*held, Round(20, None, 0.1, 0.7)]) == 3  # of equals the last
-    seen = [Round(10, None, 0.9, None), Round(20, None, 0.3, None), Round(20, None, 0.2, None)]
+    assert best_round([*held, round_with(70)]) == 3  # of equals the last
+    assert best_round([round_with(50), round_with(50)]) == 0  # no gain: the plain fit
+
+
+def test_a_lead_within_its_standard_error_is_none():
+    plain = round_with(50, of=100)
+    lucky = np.arange(100) < 50
+    lucky[[0, 1, 60, 61, 62]] ^= True  # two words lost, three won
+    assert best_round([plain, Round(10, None, 0.1, (lucky, lucky))]) == 0
+    won = np.arange(100) < 50
+    won[60:63] = True  # three won, none lost: the lead is 0.03, its standard error 0.017
+    assert best_round([plain, Round(10, None, 0.1, (won, won))]) == 1
+
+
+def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocabulary():
+    seen = [Round(10, None, 0.9), Round(20, None, 0.3), Round(20, None, 0.2)]
+    assert [each.precision for each in seen] == [None] * 3
     assert best_round(seen) == 1
 
 
