@@ -19,6 +19,7 @@ from geomm_plugin import registry
 from geomm_plugin.atomic import make_folder, written_beside
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
+from geomm_plugin.lock import held
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import get_mapper
 
@@ -39,13 +40,14 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folder(path)
     arrays_path = _arrays_path(path, checksum)
-    with written_beside(arrays_path) as part:
-        part.write_bytes(arrays)
-    with written_beside(path / JSON_NAME) as part:
-        part.write_text(text + "\n", encoding="utf-8")
-    for old in path.glob(ARRAYS_NAME.format("*")):
-        if old != arrays_path:
-            old.unlink(missing_ok=True)
+    with held(path):  # two runs that save here do so one after the other
+        with written_beside(arrays_path) as part:
+            part.write_bytes(arrays)
+        with written_beside(path / JSON_NAME) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+        for old in path.glob(ARRAYS_NAME.format("*")):
+            if old != arrays_path:
+                old.unlink(missing_ok=True)
 
 
 def describe_mapper(mapper: Mapper, **further: Any) -> str:
@@ -70,7 +72,12 @@ def load_mapper(path: str | Path) -> Mapper:
     checksum = description["sha256"]
     mapper = unfitted_mapper(description, path)
     arrays_path = _arrays_path(path, checksum)
-    arrays = _read(arrays_path)
+    try:
+        arrays = _read(arrays_path)
+    except FileError:
+        if _description(path)["sha256"] == checksum:
+            raise
+        return load_mapper(path)  # another run saved a new one meanwhile
     if hashlib.sha256(arrays).hexdigest() != checksum:
         raise FormatError(
             f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "
