@@ -9,6 +9,7 @@ the parts and moves what was ready into its place.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -31,7 +32,6 @@ def written_beside(path: Path) -> Iterator[Path]:
     with _writing(path), _part(path) as part:
         yield part
         _to_disk(part)
-        part.chmod(0o666 & ~_umask())
         part.replace(path)
 
 
@@ -111,9 +111,8 @@ def _part(path: Path) -> Iterator[Path]:
     # The suffix stays at the end: what a file holds may follow its name.
     suffix = f"-{path.name[-LONGEST_NAME:]}"
     while True:
-        handle, name = tempfile.mkstemp(prefix=PART, suffix=suffix, dir=path.parent)
-        os.close(handle)
-        part = Path(name)
+        part = path.parent / f"{PART}{secrets.token_hex(8)}{suffix}"
+        part.open("xb").close()  # readable for whom the system's mask says, as any new file
         try:
             with held(part):
                 if part.exists():  # no other run took it for a leftover before it was locked
@@ -179,9 +178,3 @@ def _put_aside(place: Path, folder: Path) -> None:
 def _to_disk(path: Path) -> None:
     with path.open("rb+") as stream:
         os.fsync(stream.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
