@@ -1,9 +1,11 @@
 """One suite for all mappers: the contract, and the real words of the demo data."""
 
+import os
+
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, registry
-from geomm_plugin.testing import CHECKS
+from geomm_plugin.testing import CHECKS, check_many_dimensions
 
 ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
 GOOD = (0.85, 1.0)
@@ -13,6 +15,13 @@ GOOD = (0.85, 1.0)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_contract(name, check):
     check(lambda: get_mapper(name))
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+def test_many_dimensions(name):
+    if name not in ("procrustes", "gpa", "cca") and "GEOMM_SLOW" not in os.environ:
+        pytest.skip("It takes minutes; set GEOMM_SLOW=1 to run it.")
+    check_many_dimensions(lambda: get_mapper(name))
 
 
 @pytest.mark.parametrize("name", registry.mappers)
