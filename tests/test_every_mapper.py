@@ -5,7 +5,7 @@ import os
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, registry
-from geomm_plugin.testing import CHECKS, check_many_dimensions
+from geomm_plugin.testing import CHECKS, check_hard_numbers, check_many_dimensions
 
 ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
 GOOD = (0.85, 1.0)
@@ -17,10 +17,21 @@ def test_contract(name, check):
     check(lambda: get_mapper(name))
 
 
+def skip_unless_slow(name, fast):
+    if name not in fast and "GEOMM_SLOW" not in os.environ:
+        pytest.skip("Set GEOMM_SLOW=1 to run what takes minutes.")
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+@pytest.mark.parametrize("steps", [(), ("center", "unitdim"), ("centeremb", "unit")])
+def test_hard_numbers_with_other_normalizations(name, steps):
+    skip_unless_slow(name, ("procrustes", "gpa", "cca", "msf", "rcsls", "regression"))
+    check_hard_numbers(lambda: get_mapper(name, normalize=steps))
+
+
 @pytest.mark.parametrize("name", registry.mappers)
 def test_many_dimensions(name):
-    if name not in ("procrustes", "gpa", "cca") and "GEOMM_SLOW" not in os.environ:
-        pytest.skip("It takes minutes; set GEOMM_SLOW=1 to run it.")
+    skip_unless_slow(name, ("procrustes", "gpa", "cca"))
     check_many_dimensions(lambda: get_mapper(name))
 
 
