@@ -174,7 +174,7 @@ def main(name, kills, folder, every=1):
             fits = [new for new in (False, True) if found == expected[new][key]]
             assert fits, f"{key} is neither the old nor the new one: {how}"
             told["new" if fits[0] else "old"] += 1
-        return begun
+        return begun, bool(status)
 
     def next_run_is_clean():
         job.run(place, True)
@@ -182,11 +182,13 @@ def main(name, kills, folder, every=1):
         assert files_in(place) == files_in(outputs[True])
 
     start = time.perf_counter()
-    operations = tried()
+    operations, _ = tried()
     duration = time.perf_counter() - start
     chance = random.Random(0)
     for number in range(kills):
-        tried(delay=duration * 1.1 * (number + chance.random()) / kills)
+        delay = duration * (number + chance.random()) / kills
+        while not tried(delay=delay)[1]:  # it had ended before; then sooner
+            delay *= chance.random()
         if number % 5 == 0:
             next_run_is_clean()
     told["at random"], told["operations"] = kills, len(range(1, operations + 1, every))
