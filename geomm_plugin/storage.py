@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from geomm_plugin.registry import get_mapper
 
 FORMAT = 1  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
+ATTEMPTS = 5  # to read a folder: another run may save a new mapper there between its two files
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 
 
@@ -65,6 +67,13 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
 
 def load_mapper(path: str | Path) -> Mapper:
     """Load a mapper that save_mapper wrote; its class is found in the registry."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(FileError):
+            return _load_mapper(path)
+    return _load_mapper(path)
+
+
+def _load_mapper(path: str | Path) -> Mapper:
     from safetensors.numpy import load
 
     path = Path(path)
@@ -72,12 +81,7 @@ def load_mapper(path: str | Path) -> Mapper:
     checksum = description["sha256"]
     mapper = unfitted_mapper(description, path)
     arrays_path = _arrays_path(path, checksum)
-    try:
-        arrays = _read(arrays_path)
-    except FileError:
-        if _description(path)["sha256"] == checksum:
-            raise
-        return load_mapper(path)  # another run saved a new one meanwhile
+    arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
         raise FormatError(
             f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "

@@ -271,6 +271,13 @@ def test_an_input_that_vanishes_is_a_sentence(inputs, tmp_path, monkeypatch, nam
     assert not leftovers(tmp_path)
 
 
+def test_an_output_never_replaces_an_input(inputs, tmp_path):
+    before = (tmp_path / "inputs" / "en.vec").read_bytes()
+    done = geomm(*inputs, "-o", tmp_path / "inputs" / ".." / "inputs", status=2)
+    assert "would replace an input. Choose another --output folder." in done.stderr
+    assert (tmp_path / "inputs" / "en.vec").read_bytes() == before
+
+
 # Pipes and crowds
 
 

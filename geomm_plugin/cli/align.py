@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from geomm_plugin.cli.align_record import (
     fingerprint_of_file,
     fingerprint_of_fit,
 )
+from geomm_plugin.errors import ParameterError
 from geomm_plugin.formats import read_embeddings, write_embeddings
 from geomm_plugin.lock import alone_in
 from geomm_plugin.mapper import Mapper
@@ -82,11 +84,12 @@ def command(
     written = options.format_for(Path(f"x{suffix}"), precision)
     extra = options.read_word_lists(extra_words, embeddings)
     paths = options.existing_files(embeddings)
+    files = {language: f"{language}{suffix}" for language in paths}
+    _check_apart(paths.values(), [output / name for name in files.values()])
     make_folder(output)
     check_writable(output)
     with alone_in(output), progress.shown(quiet):
         fit = fingerprint_of_fit(chosen, paths, dictionaries, identical, max_words)
-        files = {language: f"{language}{suffix}" for language in paths}
         sources = {
             language: fingerprint_of_file(fit, written, keep_length, extra.get(language, []))
             for language in paths
@@ -94,28 +97,41 @@ def command(
         record = AlignRecord.read(output) if resume else AlignRecord(output)
         fitted = record.mapper(fit)
         kept = [n for n in paths if fitted is not None and record.holds(files[n], sources[n])]
-        record.keep([files[language] for language in kept] + [MAPPER] * (fitted is not None))
         rest = {n: path for n, path in paths.items() if fitted is None or n not in kept}
         read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
         if fitted is None:
             pairs = options.read_dictionaries(dictionaries, identical, read)
             with progress.task(f"Fitting {mapper}"):
                 chosen.fit(read, pairs)
+            record.keep([])
             save_mapper(chosen, output / MAPPER)
             record.add(MAPPER, fit)
-        space = (chosen if fitted is None else fitted).map(read)
+        else:
+            chosen = fitted
+            record.keep([MAPPER, *(files[language] for language in kept)])
+        space = chosen.map(read)
         for language in space:
             mapped = space[language].with_words(extra.get(language, ()))
             aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
             write_embeddings(aligned, output / files[language], format=written)
             record.add(files[language], sources[language])
     if not quiet:
-        _summarize_fit(chosen if fitted is None else fitted)
+        _summarize_fit(chosen)
         for language, name in files.items():
             told = "Kept" if language in kept else "Wrote"
             size = "" if language in kept else f"  {space[language]!r}"
             click.echo(f"{told} {output / name}{size}")
         click.echo(f"{'Wrote' if fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
+
+
+def _check_apart(inputs: Iterable[str], outputs: Iterable[Path]) -> None:
+    """Refuse to write over what is read."""
+    read = {Path(path).resolve() for path in inputs}
+    for path in outputs:
+        if path.resolve() in read:
+            raise ParameterError(
+                f"The aligned file {path} would replace an input. Choose another --output folder."
+            )
 
 
 def _summarize_fit(mapper: Mapper) -> None:

@@ -84,6 +84,14 @@ def test_a_run_that_was_stopped_goes_on_with_its_mapper(align, tmp_path, monkeyp
     assert now.items() <= whole.items() and len(now) == len(whole) - 1
 
 
+def test_a_run_that_fails_before_it_writes_forgets_nothing(align, tmp_path):
+    align()
+    broken = tmp_path / "broken.txt"
+    broken.write_text("en1 es1 it1\n")
+    align("-d", f"es-it={broken}", status=2)
+    assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
+
+
 def test_without_the_option_everything_is_written_again(align):
     align()
     assert said(align(), "Wrote") == [*FILES, "mapper"]
