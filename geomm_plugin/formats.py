@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from geomm_plugin import registry
-from geomm_plugin.atomic import all_written_beside
+from geomm_plugin.atomic import all_written_beside, finish_stopped
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 
@@ -30,6 +30,10 @@ class Format(ABC):
     def recognizes(cls, path: Path) -> bool:
         """Tell from a look into a file or folder whether it is of this format."""
         return path.is_file()
+
+    def files(self, path: Path) -> list[Path]:
+        """Return all that `read` would look into: the path itself, and what lies beside it."""
+        return [path]
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write a file or folder, or several files of one stem.
@@ -55,14 +59,12 @@ def read_embeddings(
     path = Path(path)
     if max_words is not None and max_words < 1:
         raise ParameterError(f"max_words must be at least 1; it is {max_words}.")
-    chosen = find_format(path, format)
-    if not path.exists():
-        raise FileError(f"There is no file {path}. Check the path of the embeddings.")
+    check_exists(path)
     try:
-        return chosen.read(path, max_words=max_words)
+        return find_format(path, format).read(path, max_words=max_words)
+    except FileError:
+        raise
     except OSError as error:
-        if isinstance(error, FileError):
-            raise
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
@@ -83,6 +85,14 @@ def write_embeddings(
     chosen = find_format(path, format, to_write=True)
     with all_written_beside(path) as part:
         chosen.write(part, embeddings)
+
+
+def check_exists(path: Path) -> None:
+    """Refuse a path that is not there, also after a killed run's files are in their place."""
+    if not path.exists():
+        finish_stopped(path.parent)
+    if not path.exists():
+        raise FileError(f"There is no file {path}. Check the path of the embeddings.")
 
 
 def find_format(

@@ -34,6 +34,8 @@ from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.parameters import check_parameters, parameters_of
 from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 
+TIME = "cpu seconds"  # in a mapper's report; told, but not saved, so that equal fits save equally
+
 
 class Mapper(ABC):
     """Maps the words of several languages into one space; write fit, transform, state and restore.
@@ -124,7 +126,10 @@ class LinearMapper(Mapper):
         check_connected(languages, pairs)
         for language, value in languages.items():
             _check_finite(language, value)
-        normalizer = Normalizer(self.normalize).fit({n: v.vectors for n, v in languages.items()})
+        with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
+            normalizer = Normalizer(self.normalize).fit(
+                {n: v.vectors for n, v in languages.items()}
+            )
         self.report_: dict[str, Any] = {
             "pairs": {
                 f"{source}-{target}": {
@@ -136,8 +141,8 @@ class LinearMapper(Mapper):
             }
         }
         vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
-        with few_threads():
-            matrices = self.learn(vectors, pairs)
+        with few_threads(), np.errstate(all="ignore"):
+            matrices = self._learn_or_say_why_not(vectors, pairs)
         for language, matrix in matrices.items():
             if not np.isfinite(matrix).all():
                 raise LanguagesError(
@@ -149,6 +154,17 @@ class LinearMapper(Mapper):
             name: np.asarray(matrices[name], np.float64) for name in languages
         }
         return self
+
+    def _learn_or_say_why_not(
+        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+    ) -> dict[str, Matrix]:
+        try:
+            return self.learn(vectors, pairs)
+        except np.linalg.LinAlgError as error:
+            raise LanguagesError(
+                f"{self.name} found no map: {error}. The vectors may be of extreme size, or the "
+                "dictionary too small. Look at both; regularize more."
+            ) from error
 
     def transform(self, language: str, vectors: Matrix) -> Matrix:
         """Map vectors of a language, one per row (or a single vector), without changing lengths."""
@@ -162,13 +178,18 @@ class LinearMapper(Mapper):
                 f"these have {rows.shape[1]}."
             )
         kind = np.result_type(rows.dtype, np.float32)
-        matrix = matrix.astype(kind)
         mapped = np.empty((len(rows), matrix.shape[1]), kind)
-        for start in range(0, len(rows), BLOCK_ROWS):
-            block = rows[start : start + BLOCK_ROWS]
-            mapped[start : start + BLOCK_ROWS] = (
-                self.normalizer_.transform(language, block) @ matrix
-            )
+        with np.errstate(all="ignore"):
+            matrix = matrix.astype(kind)
+            for start in range(0, len(rows), BLOCK_ROWS):
+                block = rows[start : start + BLOCK_ROWS]
+                part = mapped[start : start + BLOCK_ROWS]
+                part[:] = self.normalizer_.transform(language, block) @ matrix
+                if not np.isfinite(part).all() and np.isfinite(block).all():
+                    raise LanguagesError(
+                        f"Mapped vectors of {language} are too large for {kind}. Scale the vectors "
+                        "down, give them in float64, or normalize them by 'unit' first."
+                    )
         return mapped if np.ndim(vectors) == 2 else mapped[0]
 
     def W(self, source: str, target: str) -> Matrix:

@@ -16,6 +16,7 @@ import numpy as np
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices
+from geomm_plugin.errors import LanguagesError
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def gram(vectors: Any, rows: RowIndices) -> Matrix:
     for start in range(0, len(rows), BLOCK_ROWS):
         block = vectors[rows[start : start + BLOCK_ROWS]].astype(np.float64)
         total += block.T @ block
-    return total
+    return _finite(total)
 
 
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
@@ -58,4 +59,13 @@ def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
         x = source[pairs.source[start : start + BLOCK_ROWS]].astype(np.float64)
         z = target[pairs.target[start : start + BLOCK_ROWS]].astype(np.float64)
         total += x.T @ z
-    return total
+    return _finite(total)
+
+
+def _finite(products: Matrix) -> Matrix:
+    if not np.isfinite(products).all():
+        raise LanguagesError(
+            "The vectors are too large to be multiplied with each other. Normalize them by 'unit' "
+            "first, or scale them down."
+        )
+    return products

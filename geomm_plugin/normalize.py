@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
-from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
+from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError, did_you_mean
 
 STEPS = ("unit", "center", "unitdim", "centeremb")
 LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a language
@@ -114,6 +114,11 @@ class Normalizer:
             block = block.astype(np.float64)
             total += block.sum(axis=0) if step == "center" else (block**2).sum(axis=0)
         result: Vector = total / max(len(rows), 1) if step == "center" else np.sqrt(total)
+        if not np.isfinite(result).all():
+            raise LanguagesError(
+                f"The vectors are too large for the normalization {step!r}. Put 'unit' before it, "
+                "or scale them down."
+            )
         return result
 
     def _apply(self, vectors: Matrix, learnt: dict[int, Vector], count: int) -> Matrix:

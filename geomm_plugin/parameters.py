@@ -107,7 +107,7 @@ def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _options(annotation: Any) -> tuple[Any, ...]:
+def options_of(annotation: Any) -> tuple[Any, ...]:
     """Return the members of a union, or the type itself."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         return typing.get_args(annotation)
@@ -115,7 +115,7 @@ def _options(annotation: Any) -> tuple[Any, ...]:
 
 
 def _fits(value: Any, annotation: Any) -> bool:
-    return any(_fits_one(value, option) for option in _options(annotation))
+    return any(_fits_one(value, option) for option in options_of(annotation))
 
 
 def _fits_one(value: Any, option: Any) -> bool:
@@ -147,7 +147,7 @@ def _within(value: Any, bound: Any) -> bool:
 
 def _parse(text: str, annotation: Any) -> tuple[bool, Any]:
     """Try the options in order; the first whose value fits wins."""
-    for option in _options(annotation):
+    for option in options_of(annotation):
         kind = typing.get_args(option)[0] if typing.get_origin(option) is Annotated else option
         for candidate in _readings(text, kind):
             if _fits_one(candidate, option):
@@ -178,7 +178,7 @@ def _readings(text: str, kind: Any) -> list[Any]:
 
 def _describe(annotation: Any) -> str:
     """Say in words what a parameter takes."""
-    words = [_describe_one(option) for option in _options(annotation)]
+    words = [_describe_one(option) for option in options_of(annotation)]
     return " or ".join(words)
 
 

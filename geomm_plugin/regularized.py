@@ -21,7 +21,7 @@ class RegularizedMapper(HubMapper):
     regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = (
         "auto"  # lambda, or by validation
     )
-    seed: int = 0  # of the held-out words
+    seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     candidates: ClassVar[tuple[float, ...]]  # the values of lambda that "auto" tries
     default: ClassVar[float]  # lambda where too few words are there to hold any out

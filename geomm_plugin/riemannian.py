@@ -82,7 +82,10 @@ def minimize(
         costs.clear()
         try:
             result = optimizer.run(problem, initial_point=initial)
-            reason = result.stopping_criterion
+            # "Terminated - max iterations reached after 0.60 seconds.": without the times, which
+            # no two runs share.
+            reason = result.stopping_criterion.removeprefix("Terminated - ").partition(" after")[0]
+            reason = f"pymanopt stopped: {reason}."
         except _Converged:
             reason = (
                 f"The cost fell by less than {tolerance:g} (relative) in {PATIENCE} iterations."

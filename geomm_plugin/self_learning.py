@@ -29,7 +29,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.embeddings import BLOCK_ROWS, Matrix
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.mapper import TIME, LinearMapper
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors
@@ -81,7 +81,7 @@ class Round:
             "pairs induced": sum(len(pairs) for pairs in found.values()),
             "mean csls": self.mean_csls,
             "held-out p@1": self.precision,
-            "cpu seconds": round(seconds, 2),
+            TIME: round(seconds, 2),
         }
 
 
@@ -93,7 +93,7 @@ class SelfLearner(LinearMapper):
     vocabulary: Annotated[int, AtLeast(1)] = 25_000  # most frequent words to find pairs among
     max_rounds: Annotated[int, AtLeast(0)] = 30
     held_out: Annotated[float, Within(0, 0.5)] = 0.2  # part of the dictionary to judge rounds by
-    seed: int = 0  # of the held-out words
+    seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     @abstractmethod
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:

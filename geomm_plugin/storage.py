@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from geomm_plugin import registry
 from geomm_plugin.atomic import make_folder, written_beside
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
-from geomm_plugin.mapper import Mapper
+from geomm_plugin.lock import held
+from geomm_plugin.mapper import TIME, Mapper
 from geomm_plugin.registry import get_mapper
 
 FORMAT = 1  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
+ATTEMPTS = 5  # to read a folder: another run may save a new mapper there between its two files
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 
 
@@ -39,13 +42,14 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folder(path)
     arrays_path = _arrays_path(path, checksum)
-    with written_beside(arrays_path) as part:
-        part.write_bytes(arrays)
-    with written_beside(path / JSON_NAME) as part:
-        part.write_text(text + "\n", encoding="utf-8")
-    for old in path.glob(ARRAYS_NAME.format("*")):
-        if old != arrays_path:
-            old.unlink(missing_ok=True)
+    with held(path):  # two runs that save here do so one after the other
+        with written_beside(arrays_path) as part:
+            part.write_bytes(arrays)
+        with written_beside(path / JSON_NAME) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+        for old in path.glob(ARRAYS_NAME.format("*")):
+            if old != arrays_path:
+                old.unlink(missing_ok=True)
 
 
 def describe_mapper(mapper: Mapper, **further: Any) -> str:
@@ -56,13 +60,20 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
         "mapper": mapper.name,
         "package": str(registry.mappers.origin(mapper.name)) if known else "not registered",
         "params": mapper.get_params(),
-        "report": getattr(mapper, "report_", {}),
+        "report": _without_times(getattr(mapper, "report_", {})),
     }
     return json.dumps(description | further, indent=2, ensure_ascii=False, default=_plain)
 
 
 def load_mapper(path: str | Path) -> Mapper:
     """Load a mapper that save_mapper wrote; its class is found in the registry."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(FileError):
+            return _load_mapper(path)
+    return _load_mapper(path)
+
+
+def _load_mapper(path: str | Path) -> Mapper:
     from safetensors.numpy import load
 
     path = Path(path)
@@ -135,6 +146,13 @@ def _read(path: Path) -> bytes:
             f"Cannot read {path}: {error.strerror}. A saved mapper is a folder that holds "
             f"{JSON_NAME} and its arrays."
         ) from error
+
+
+def _without_times(report: Any) -> Any:
+    """Leave out of a report what differs between two equal fits."""
+    if isinstance(report, dict):
+        return {name: _without_times(value) for name, value in report.items() if name != TIME}
+    return [_without_times(item) for item in report] if isinstance(report, list) else report
 
 
 def _plain(value: object) -> object:

@@ -12,75 +12,28 @@ Each check is a function of its own; check_mapper runs them all.
 from __future__ import annotations
 
 import inspect
+import json
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import typing
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from geomm_plugin import registry
-from geomm_plugin.dictionary import Dictionary
-from geomm_plugin.embeddings import Embeddings, Matrix
+from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import GeommError, NotFittedError
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.storage import load_mapper, save_mapper
+from geomm_plugin.parameters import AtLeast, Parameter, Within, options_of, parameters_of
+from geomm_plugin.storage import describe_mapper, load_mapper, save_mapper
 from geomm_plugin.testing_formats import check_format
+from geomm_plugin.testing_toys import Toy, hard_toys, make_toy
 
 __all__ = ["Toy", "check_format", "check_mapper", "make_toy"]
-
-
-@dataclass(frozen=True)
-class Toy:
-    """Small made-up languages whose translations are known: word 7 of one is word 7 of all."""
-
-    embeddings: dict[str, Embeddings]
-    dictionaries: dict[tuple[str, str], Dictionary] = field(default_factory=dict)
-
-    def fit(self, mapper: Mapper) -> Mapper:
-        """Fit a mapper on this toy."""
-        return mapper.fit(self.embeddings, self.dictionaries)
-
-
-def make_toy(
-    languages: tuple[str, ...] = ("en", "es"),
-    words: int = 120,
-    dimension: int = 12,
-    *,
-    pairs: int | None = None,
-    noise: float = 0.05,
-    seed: int = 0,
-    dtype: str = "float32",
-) -> Toy:
-    """Make languages that are rotations of one cloud of words, plus noise.
-
-    Parameters
-    ----------
-    pairs
-        How many pairs each dictionary has, by default two thirds of the words. Each language has a
-        dictionary with the first.
-    """
-    random = np.random.default_rng(seed)
-    spectrum = np.linspace(2, 0.5, dimension)
-    cloud = random.normal(size=(words, dimension)) * spectrum + 0.3
-    embeddings = {}
-    for language in languages:
-        rotation = np.linalg.qr(random.normal(size=(dimension, dimension)))[0]
-        vectors = cloud @ rotation + noise * random.normal(size=cloud.shape)
-        names = [f"{language}{number}" for number in range(words)]
-        embeddings[language] = Embeddings(names, vectors.astype(dtype))
-    count = words * 2 // 3 if pairs is None else pairs
-    first = languages[0]
-    return Toy(
-        embeddings,
-        {
-            (first, other): [(f"{first}{n}", f"{other}{n}") for n in range(count)]
-            for other in languages[1:]
-        },
-    )
 
 
 def check_mapper(mapper_class: type[Mapper], **params: Any) -> None:
@@ -197,42 +150,53 @@ def check_errors(make: Make) -> None:
         raise AssertionError(f"transform({language!r}, ...) must raise a {kind.__name__}.")
 
 
+def check_randomness(make: Make) -> None:
+    """Randomness comes from a `seed` among the parameters, and is nobody else's."""
+    toy = make_toy()
+    before = np.random.get_state(legacy=True)  # noqa: NPY002
+    mapper = toy.fit(make())
+    after = np.random.get_state(legacy=True)  # noqa: NPY002
+    assert str(before) == str(after), "fit draws from numpy's global generator: set a seed."
+    described = json.loads(describe_mapper(mapper))
+    assert "seed" not in mapper.get_params() or "seed" in described["params"], "It is not saved."
+    again = json.loads(describe_mapper(toy.fit(make())))
+    assert described == again, "Two fits report different things: leave times and dates out."
+
+
 def check_hard_numbers(make: Make) -> None:
     """Extreme input ends in finite vectors or in a GeommError, never in NaN or another error."""
     for label, toy in hard_toys().items():
+        check_finite(make(), toy, label)
+
+
+def check_hard_parameters(make: Make) -> None:
+    """Every numeric parameter can be at its limits, and a weight or tolerance at 1e12."""
+    for parameter in parameters_of(type(make())).values():
+        for value in limits_of(parameter):
+            mapper = make().set_params(**{parameter.name: value})
+            check_finite(mapper, make_toy(words=60), f"{parameter.name}={value!r}")
+
+
+def check_many_dimensions(make: Make) -> None:
+    """1024 dimensions and fewer words: finite as well. Slow, so not among CHECKS."""
+    mapper = make()
+    few = {"regularization": 1.0, "max_iterations": 2, "max_rounds": 1, "iterations": 1}
+    mapper.set_params(**{n: value for n, value in few.items() if n in mapper.get_params()})
+    check_finite(mapper, make_toy(words=60, dimension=1024), "1024 dimensions")
+
+
+def check_finite(mapper: Mapper, toy: Toy, label: str) -> None:
+    """Fit and map, with finite vectors or a GeommError, and without a warning of numpy's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
         try:
-            mapper = toy.fit(make())
+            toy.fit(mapper)
+            mapped = [mapper.transform(n, e.vectors) for n, e in toy.embeddings.items()]
         except GeommError:
-            continue
-        for language, embeddings in toy.embeddings.items():
-            mapped = mapper.transform(language, embeddings.vectors)
-            assert np.isfinite(mapped).all(), f"Mapped vectors are not finite: {label}."
-
-
-def hard_toys() -> Mapping[str, Toy]:
-    """Return toys that are hard on numbers, by what is hard about them."""
-
-    def change(what: Callable[[Matrix], Matrix]) -> Toy:
-        toy = make_toy()
-        changed = {n: Embeddings(e.words, what(e.vectors)) for n, e in toy.embeddings.items()}
-        return Toy(changed, toy.dictionaries)
-
-    same = make_toy()
-    same_word = {("en", "es"): [("en0", "es0")] * 5}
-    return {
-        "zero vectors": change(lambda v: np.where(np.arange(len(v))[:, None] % 2, v, 0)),
-        "all vectors zero": change(np.zeros_like),
-        "constant vectors": change(np.ones_like),
-        "a constant column": change(lambda v: np.concatenate([v[:, 1:], 0 * v[:, :1]], axis=1)),
-        "one pair": make_toy(pairs=1),
-        "fewer pairs than dimensions": make_toy(pairs=5),
-        "the same pair five times": Toy(same.embeddings, same_word),
-        "one dimension": make_toy(dimension=1),
-        "huge numbers": change(lambda v: v * np.float32(1e30)),
-        "tiny numbers": change(lambda v: v * np.float32(1e-30)),
-        "float16": make_toy(dtype="float16"),
-        "float64": make_toy(dtype="float64"),
-    }
+            return
+        except RuntimeWarning as warning:
+            raise AssertionError(f"numpy warned: {label}: {warning}.") from warning
+    assert all(np.isfinite(m).all() for m in mapped), f"Mapped vectors are not finite: {label}."
 
 
 CHECKS = (
@@ -243,8 +207,23 @@ CHECKS = (
     check_two_fits_agree,
     check_saved_and_loaded,
     check_errors,
+    check_randomness,
     check_hard_numbers,
+    check_hard_parameters,
 )
+
+
+def limits_of(parameter: Parameter) -> list[Any]:
+    """Return the values at the limits that a parameter's annotation declares."""
+    values: list[Any] = []
+    for option in options_of(parameter.annotation):
+        kind, *bounds = typing.get_args(option) or (option,)
+        for bound in bounds:
+            if isinstance(bound, Within):
+                values += [kind(bound.low), kind(bound.high)]
+            elif isinstance(bound, AtLeast):
+                values += [kind(bound.bound), 1e12] if kind is float else [kind(bound.bound)]
+    return values
 
 
 def _cosines(mapper: Mapper, toy: Toy) -> Matrix:

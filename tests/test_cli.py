@@ -34,7 +34,12 @@ def test_align_writes_files_that_gensim_reads_and_translate_answers(tmp_path):
     out = tmp_path / "new" / "out"
     summary = geomm("align", EN, ES, "-d", EN_ES, "--set", "regularization=100", "-o", out).output
     assert "regularization=100" in summary and "1987 pairs" in summary
-    assert sorted(path.name for path in out.iterdir()) == ["en.vec", "es.vec", "mapper"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "align.json",
+        "en.vec",
+        "es.vec",
+        "mapper",
+    ]
     keyed = {name: KeyedVectors.load_word2vec_format(out / f"{name}.vec") for name in ("en", "es")}
     best = keyed["es"].similar_by_vector(keyed["en"]["parliament"], topn=1)
     assert best[0][0] == "parlamento"

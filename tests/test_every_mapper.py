@@ -1,9 +1,11 @@
 """One suite for all mappers: the contract, and the real words of the demo data."""
 
+import os
+
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, registry
-from geomm_plugin.testing import CHECKS
+from geomm_plugin.testing import CHECKS, check_hard_numbers, check_many_dimensions
 
 ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
 GOOD = (0.85, 1.0)
@@ -13,6 +15,24 @@ GOOD = (0.85, 1.0)
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_contract(name, check):
     check(lambda: get_mapper(name))
+
+
+def skip_unless_slow(name, fast):
+    if name not in fast and "GEOMM_SLOW" not in os.environ:
+        pytest.skip("Set GEOMM_SLOW=1 to run what takes minutes.")
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+@pytest.mark.parametrize("steps", [(), ("center", "unitdim"), ("centeremb", "unit")])
+def test_hard_numbers_with_other_normalizations(name, steps):
+    skip_unless_slow(name, ("procrustes", "gpa", "cca", "msf", "rcsls", "regression"))
+    check_hard_numbers(lambda: get_mapper(name, normalize=steps))
+
+
+@pytest.mark.parametrize("name", registry.mappers)
+def test_many_dimensions(name):
+    skip_unless_slow(name, ("procrustes", "gpa", "cca"))
+    check_many_dimensions(lambda: get_mapper(name))
 
 
 @pytest.mark.parametrize("name", registry.mappers)

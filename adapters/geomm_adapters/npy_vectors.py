@@ -43,6 +43,10 @@ class NpyVectors(Format):
             )
         return Embeddings(words[:max_words], vectors[:max_words])
 
+    def files(self, path: Path) -> list[Path]:
+        """Return the array and its vocabulary."""
+        return [path, _find_vocabulary(path)]
+
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write the array and, beside it, the words."""
         for word in embeddings.words:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import sys
 import warnings
 from importlib import import_module
@@ -58,6 +60,11 @@ class Commands(click.Group):
         except GeommError as error:
             click.echo(str(error), err=True)
             ctx.exit(2)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever read the output has gone: nothing to say
+                raise
+            click.echo(_sentence(error), err=True)
+            ctx.exit(2)
         except KeyboardInterrupt:
             click.echo("Stopped.", err=True)
             ctx.exit(130)
@@ -85,4 +92,21 @@ def main(prog_name: str = "geomm") -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    group(prog_name=prog_name)
+    # Whoever ends a run from outside finds no temporary files: `with` blocks are left in order.
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
+            signal.signal(getattr(signal, name), _end)
+    try:
+        group(prog_name=prog_name)
+    except OSError as error:  # outside of any command, e.g. --help into a full disk
+        click.echo(_sentence(error), err=True)
+        raise SystemExit(2) from None
+
+
+def _sentence(error: OSError) -> str:
+    place = "" if error.filename is None else f" ({error.filename})"
+    return f"The system refused: {error.strerror or error}{place}."
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)

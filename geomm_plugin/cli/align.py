@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.atomic import make_folder, written_beside
+from geomm_plugin.atomic import check_writable, make_folder
 from geomm_plugin.cli import options
-from geomm_plugin.formats import write_embeddings
+from geomm_plugin.cli.align_record import (
+    MAPPER,
+    AlignRecord,
+    fingerprint_of_file,
+    fingerprint_of_fit,
+)
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.formats import read_embeddings, write_embeddings
+from geomm_plugin.lock import alone_in
+from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.shared_space import MappedEmbeddings
 from geomm_plugin.storage import save_mapper
@@ -36,6 +46,11 @@ from geomm_plugin.storage import save_mapper
     help="Export these words too, one a line, with vectors from subwords (a fastText .bin).",
 )
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep what an earlier run wrote there, if it is the same mapper, inputs and options.",
+)
 @options.precision_option
 @options.max_words_option
 @options.quiet_option
@@ -49,6 +64,7 @@ def command(
     suffix: str,
     extra_words: tuple[str, ...],
     keep_length: bool,
+    resume: bool,
     precision: int | None,
     max_words: int | None,
     quiet: bool,
@@ -56,6 +72,8 @@ def command(
     """Align two or more languages: fit a mapper, write LANG.vec for each and the mapper itself.
 
     Vectors are exported at unit length, ready for cosine similarity; --keep-length keeps theirs.
+    Each file appears whole or not at all. A run that was stopped goes on where it was with
+    --resume: a file is written again only if the mapper, an input or an option has changed.
 
     \b
     Example:
@@ -65,39 +83,62 @@ def command(
     chosen = options.make_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
     extra = options.read_word_lists(extra_words, embeddings)
-    _check_writable(output)
-    with progress.shown(quiet):
-        read = options.read_all(embeddings, max_words)
-        pairs = options.read_dictionaries(dictionaries, identical, read)
-        with progress.task(f"Fitting {mapper}"):
-            chosen.fit(read, pairs)
+    paths = options.existing_files(embeddings)
+    files = {language: f"{language}{suffix}" for language in paths}
+    _check_apart(paths.values(), [output / name for name in files.values()])
+    make_folder(output)
+    check_writable(output)
+    with alone_in(output), progress.shown(quiet):
+        fit = fingerprint_of_fit(chosen, paths, dictionaries, identical, max_words)
+        sources = {
+            language: fingerprint_of_file(fit, written, keep_length, extra.get(language, []))
+            for language in paths
+        }
+        record = AlignRecord.read(output) if resume else AlignRecord(output)
+        fitted = record.mapper(fit)
+        kept = [n for n in paths if fitted is not None and record.holds(files[n], sources[n])]
+        rest = {n: path for n, path in paths.items() if fitted is None or n not in kept}
+        read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
+        if fitted is None:
+            pairs = options.read_dictionaries(dictionaries, identical, read)
+            with progress.task(f"Fitting {mapper}"):
+                chosen.fit(read, pairs)
+            record.keep([])
+            save_mapper(chosen, output / MAPPER)
+            record.add(MAPPER, fit)
+        else:
+            chosen = fitted
+            record.keep([MAPPER, *(files[language] for language in kept)])
         space = chosen.map(read)
         for language in space:
             mapped = space[language].with_words(extra.get(language, ()))
             aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
-            write_embeddings(aligned, output / f"{language}{suffix}", format=written)
-        save_mapper(chosen, output / "mapper")
+            write_embeddings(aligned, output / files[language], format=written)
+            record.add(files[language], sources[language])
     if not quiet:
-        _summarize(chosen, output, suffix, {language: repr(space[language]) for language in space})
+        _summarize_fit(chosen)
+        for language, name in files.items():
+            told = "Kept" if language in kept else "Wrote"
+            size = "" if language in kept else f"  {space[language]!r}"
+            click.echo(f"{told} {output / name}{size}")
+        click.echo(f"{'Wrote' if fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
 
 
-def _check_writable(output: Path) -> None:
-    """Find out before the work, not after it."""
-    make_folder(output)
-    probe = output / ".writable"
-    with written_beside(probe) as part:
-        part.write_bytes(b"")
-    probe.unlink()
+def _check_apart(inputs: Iterable[str], outputs: Iterable[Path]) -> None:
+    """Refuse to write over what is read."""
+    read = {Path(path).resolve() for path in inputs}
+    for path in outputs:
+        if path.resolve() in read:
+            raise ParameterError(
+                f"The aligned file {path} would replace an input. Choose another --output folder."
+            )
 
 
-def _summarize(chosen: object, output: Path, suffix: str, sizes: dict[str, str]) -> None:
-    report = getattr(chosen, "report_", {})
+def _summarize_fit(mapper: Mapper) -> None:
+    report = getattr(mapper, "report_", {})
     for pair, counts in report.get("pairs", {}).items():
         details = ", ".join(f"{count} {what}" for what, count in counts.items())
         click.echo(f"{pair}: {details}")
     for pair, choice in report.get("regularization", {}).items():
         scores = ", ".join(f"{k}: {v:.3f}" for k, v in choice["held-out p@1"].items())
         click.echo(f"{pair}: regularization {choice['chosen']:g} (held-out P@1 {scores})")
-    for language, size in sizes.items():
-        click.echo(f"Wrote {output / (language + suffix)}  {size}")
-    click.echo(f"Wrote {output / 'mapper'}  {chosen!r}")

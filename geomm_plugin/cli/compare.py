@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
+from geomm_plugin.atomic import check_writable
 from geomm_plugin.cli import choices, html_report, options
 from geomm_plugin.comparison import compare
 from geomm_plugin.errors import ParameterError
@@ -93,7 +94,7 @@ def command(
         raise ParameterError("Choose one of --markdown, --csv and --json.")
     chosen = choices.make_mappers(mappers, settings)
     if html is not None:
-        html_report.check_writable(html)
+        check_writable(html.parent)
     ranked = choices.make_retrievals(retrievals)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)

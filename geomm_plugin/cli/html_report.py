@@ -18,14 +18,6 @@ from geomm_plugin.report import DataFile, Provenance
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
-def check_writable(path: Path) -> None:
-    """Find out before the work, not after it."""
-    probe = path.with_name(f".writable-{path.name}")
-    with written_beside(probe) as part:
-        part.write_bytes(b"")
-    probe.unlink()
-
-
 def write_report(path: Path, comparison: Comparison, files: Iterable[DataFile]) -> None:
     """Write the page of a comparison that this command made."""
     provenance = Provenance(tuple(files), command_line(click.get_current_context()))

@@ -12,7 +12,7 @@ from geomm_plugin import registry
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
-from geomm_plugin.formats import Format, find_format, read_embeddings
+from geomm_plugin.formats import Format, check_exists, find_format, read_embeddings
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parse_settings
 from geomm_plugin.registry import get_mapper
@@ -65,14 +65,19 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and
 
 def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embeddings]:
     """Read LANG=FILE arguments; all paths are looked at before the first file is read."""
+    return {
+        language: read_embeddings(path, max_words=max_words)
+        for language, path in existing_files(specs).items()
+    }
+
+
+def existing_files(specs: Iterable[str]) -> dict[str, str]:
+    """Return the paths of LANG=FILE arguments by language; each is there, in a known format."""
     paths = split_specs(specs, "LANG=FILE, e.g. en=wiki.en.vec")
     for path in paths.values():
+        check_exists(Path(path))
         find_format(Path(path))
-        if not Path(path).exists():
-            raise ParameterError(f"There is no file {path}. Check the path of the embeddings.")
-    return {
-        language: read_embeddings(path, max_words=max_words) for language, path in paths.items()
-    }
+    return paths
 
 
 def read_dictionaries(

@@ -58,7 +58,7 @@ class GeoMMMulti(LinearMapper):
     )
     tolerance: Annotated[float, AtLeast(0)] = 1e-3  # of relative progress in ten iterations
     max_iterations: Annotated[int, AtLeast(1)] = 1000
-    seed: int = 0  # of the held-out words
+    seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
         """Return A_i = U_i B^(1/2) of each language."""

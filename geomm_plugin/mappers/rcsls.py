@@ -56,7 +56,7 @@ class RCSLS(HubMapper):
     iterations: Annotated[int, AtLeast(0)] | Literal["auto"] = "auto"  # steps; auto by validation
     max_iterations: Annotated[int, AtLeast(1)] = 30  # of which auto chooses
     inference: Literal["latent", "target"] = "latent"  # where words are compared; target: the paper
-    seed: int = 0  # of the held-out words
+    seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     def start(self, edge: Edge) -> Matrix:
         """Return the first W: the rotation of Procrustes."""

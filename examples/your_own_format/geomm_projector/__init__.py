@@ -23,6 +23,9 @@ class Projector(Format):
         except (ValueError, FileNotFoundError) as error:
             raise FormatError(f"{path} is not a table with a metadata.tsv: {error}") from error
 
+    def files(self, path):
+        return [path, path.with_suffix(".metadata.tsv")]
+
     def write(self, path, embeddings):
         for word in embeddings.words:
             if not word.isprintable():

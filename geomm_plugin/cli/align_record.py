@@ -1,0 +1,146 @@
+"""What `geomm align` wrote and from what: align.json beside the files, so that a run can go on.
+
+    {"format": 1, "files": {"mapper": {"from": FINGERPRINT, "stamps": {...}}, "en.vec": {...}, ...}}
+
+A fingerprint is the checksum of all that decides what a file holds: the mapper and its parameters,
+options, and the size and date of every input. Stamps are the size and date of the file as it was
+written. Where both are still the same, the file need not be written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from geomm_plugin import registry
+from geomm_plugin.atomic import written_beside
+from geomm_plugin.cli.options import language_pair, split_spec
+from geomm_plugin.errors import FileError, GeommError
+from geomm_plugin.formats import Format, find_format
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.storage import load_mapper
+
+NAME = "align.json"
+FORMAT = 1
+MAPPER = "mapper"  # the folder of the fitted mapper, beside the aligned files
+
+
+class AlignRecord:
+    """The files of one output folder that belong together, each with where it came from."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.files: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    def read(cls, folder: Path) -> AlignRecord:
+        """Read the record of a folder; one that is missing or damaged tells of no file."""
+        record = cls(folder)
+        try:
+            content = json.loads((folder / NAME).read_bytes())
+            files = content["files"] if content["format"] == FORMAT else {}
+            record.files = {name: {**known} for name, known in files.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            record.files = {}
+        return record
+
+    def holds(self, name: str, fingerprint: str) -> bool:
+        """Tell whether a file is there as it was written, from just these inputs."""
+        known = self.files.get(name, {})
+        try:
+            return known == {"from": fingerprint, "stamps": stamps(self.folder / name)}
+        except FileError:
+            return False
+
+    def mapper(self, fingerprint: str) -> Mapper | None:
+        """Load the mapper that was fitted from just these inputs, if it is there."""
+        if not self.holds(MAPPER, fingerprint):
+            return None
+        try:
+            return load_mapper(self.folder / MAPPER)
+        except GeommError:
+            return None
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Forget all files but some, before others are written."""
+        chosen = set(names)
+        self.files = {name: known for name, known in self.files.items() if name in chosen}
+        self._write()
+
+    def add(self, name: str, fingerprint: str) -> None:
+        """Note that a file was written."""
+        self.files[name] = {"from": fingerprint, "stamps": stamps(self.folder / name)}
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps({"format": FORMAT, "files": self.files}, indent=2)
+        with written_beside(self.folder / NAME) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+
+
+def fingerprint_of_fit(
+    mapper: Mapper,
+    embeddings: Mapping[str, str],
+    dictionaries: Iterable[str],
+    identical: Iterable[str],
+    max_words: int | None,
+) -> str:
+    """Return the fingerprint of all that a fitted mapper depends on."""
+    named = [
+        split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt") for spec in dictionaries
+    ]
+    return fingerprint(
+        {
+            "mapper": [mapper.name, str(registry.mappers.origin(mapper.name)), mapper.get_params()],
+            "embeddings": {name: _input_stamps(Path(path)) for name, path in embeddings.items()},
+            "dictionaries": sorted(
+                [language_pair(pair, embeddings), _checksum(Path(path))] for pair, path in named
+            ),
+            "identical": sorted(identical),
+            "max words": max_words,
+        }
+    )
+
+
+def fingerprint_of_file(fit: str, written: Format, keep_length: bool, extra: list[str]) -> str:
+    """Return the fingerprint of an aligned file: the fit, and how it is written."""
+    form = [written.name, {name: repr(value) for name, value in vars(written).items()}]
+    return fingerprint([fit, form, keep_length, extra])
+
+
+def fingerprint(value: object) -> str:
+    """Return the checksum of plain values."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def stamps(path: Path) -> dict[str, list[int]]:
+    """Return the size and date of a file, or of all files in a folder, by name."""
+    try:
+        files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
+        found = {}
+        for file in files:
+            told = file.stat()
+            found[file.relative_to(path.parent).as_posix()] = [told.st_size, told.st_mtime_ns]
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+    return found
+
+
+def _input_stamps(path: Path) -> dict[str, list[int]]:
+    """Return the stamps of a file of embeddings and of those that belong to it."""
+    found: dict[str, list[int]] = {}
+    for file in find_format(path).files(path):
+        found |= stamps(file)
+    return found
+
+
+def _checksum(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
+    except OSError as error:
+        raise FileError(f"Cannot read the dictionary {path}: {error.strerror}.") from error

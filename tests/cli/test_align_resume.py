@@ -1,0 +1,164 @@
+"""`geomm align --resume`: what is written and still fits is kept, all else is written again."""
+
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import write_embeddings
+from geomm_plugin.cli import group
+from geomm_plugin.mappers import Procrustes
+from geomm_plugin.testing import make_toy
+
+FILES = ["en.vec", "es.vec", "it.vec"]
+
+
+@pytest.fixture
+def align(tmp_path):
+    """Run an align of three languages with further arguments; return what it says."""
+    toy = make_toy(("en", "es", "it"))
+    folder = tmp_path / "inputs"
+    for language, embeddings in toy.embeddings.items():
+        write_embeddings(embeddings, folder / f"{language}.vec")
+    arguments = [f"{language}={folder / language}.vec" for language in toy.embeddings]
+    for (source, target), pairs in toy.dictionaries.items():
+        path = folder / f"{source}-{target}.txt"
+        path.write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
+        arguments += ["-d", f"{source}-{target}={path}"]
+    arguments += ["-m", "procrustes", "-o", str(tmp_path / "out")]
+
+    def run(*further, status=0):
+        done = CliRunner().invoke(group, ["align", *arguments, *further])
+        assert done.exit_code == status, (done.output, done.exception)
+        return done.output
+
+    return run
+
+
+def said(output, word):
+    """Return the names that the summary says were kept or written."""
+    lines = [line.split()[1] for line in output.splitlines() if line.startswith(word)]
+    return [line.rpartition("/")[2] for line in lines]
+
+
+def contents(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_without_anything_there_it_is_a_plain_run(align, tmp_path):
+    assert said(align("--resume"), "Wrote") == [*FILES, "mapper"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["align.json", *FILES, "mapper"]
+
+
+def test_what_fits_is_kept_and_nothing_is_read_or_fitted(align, tmp_path, monkeypatch):
+    first = align()
+    before = contents(tmp_path / "out")
+    monkeypatch.setattr("geomm_plugin.cli.align.read_embeddings", None)
+    monkeypatch.setattr(Procrustes, "learn", None)
+    again = align("--resume")
+    assert said(again, "Kept") == [*FILES, "mapper"] and said(again, "Wrote") == []
+    assert contents(tmp_path / "out") == before
+    assert first.splitlines()[:2] == again.splitlines()[:2]  # the same pairs are told
+
+
+def test_a_run_that_was_stopped_goes_on_with_its_mapper(align, tmp_path, monkeypatch):
+    align()
+    whole = contents(tmp_path / "out")
+    with monkeypatch.context() as patched:
+        written = iter(FILES)
+
+        def full_at_the_second(embeddings, path, **options):
+            if path.name != next(written) or path.name == "es.vec":
+                raise KeyboardInterrupt
+            write_embeddings(embeddings, path, **options)
+
+        patched.setattr("geomm_plugin.cli.align.write_embeddings", full_at_the_second)
+        assert "Stopped." in align(status=130)
+    monkeypatch.setattr(Procrustes, "learn", None)
+    output = align("--resume")
+    assert said(output, "Kept") == ["en.vec", "mapper"]
+    assert said(output, "Wrote") == ["es.vec", "it.vec"]
+    now = contents(tmp_path / "out")
+    now.pop(next(path for path in now if path.name == "align.json"))
+    assert now.items() <= whole.items() and len(now) == len(whole) - 1
+
+
+def test_a_run_that_fails_before_it_writes_forgets_nothing(align, tmp_path):
+    align()
+    broken = tmp_path / "broken.txt"
+    broken.write_text("en1 es1 it1\n")
+    align("-d", f"es-it={broken}", status=2)
+    assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
+
+
+def test_without_the_option_everything_is_written_again(align):
+    align()
+    assert said(align(), "Wrote") == [*FILES, "mapper"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["parameter", "mapper", "max words", "input", "dictionary", "mapper is gone", "damaged record"],
+)
+def test_what_a_fit_depends_on(align, tmp_path, change):
+    align()
+    options = {
+        "parameter": ["-s", "hub=es"],
+        "mapper": ["-m", "cca"],
+        "max words": ["--max-words", "100"],
+    }
+    if change == "input":
+        os.utime(tmp_path / "inputs" / "it.vec", ns=(0, 0))
+    if change == "dictionary":
+        path = tmp_path / "inputs" / "en-it.txt"
+        told = path.stat()
+        path.write_text(path.read_text().replace("en7\tit7\n", "en7\tit8\n"))
+        os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))  # size and date are the same
+    if change == "mapper is gone":
+        (tmp_path / "out" / "mapper" / "mapper.json").unlink()
+    if change == "damaged record":
+        (tmp_path / "out" / "align.json").write_text('{"format": 1, "files": [3]}')
+    output = align("--resume", *options.get(change, ()))
+    assert said(output, "Wrote") == [*FILES, "mapper"] and said(output, "Kept") == []
+
+
+@pytest.mark.parametrize("change", ["precision", "keep length", "extra words", "a file", "gone"])
+def test_what_a_file_depends_on(align, tmp_path, change):
+    align()
+    (tmp_path / "words.txt").write_text("es5\n")
+    options = {
+        "precision": ["--precision", "3"],
+        "keep length": ["--keep-length"],
+        "extra words": ["--extra-words", f"es={tmp_path / 'words.txt'}"],
+    }
+    if change == "a file":
+        (tmp_path / "out" / "es.vec").write_text("1 1\ndog 3\n")
+    if change == "gone":
+        (tmp_path / "out" / "es.vec").unlink()
+    output = align("--resume", *options.get(change, ()))
+    changed = FILES if change in ("precision", "keep length") else ["es.vec"]
+    assert said(output, "Wrote") == changed
+    assert said(output, "Kept") == [name for name in [*FILES, "mapper"] if name not in changed]
+
+
+def test_another_folder_of_inputs_with_the_same_files_still_fits(align, tmp_path):
+    """The record names no folders: data may be mounted elsewhere."""
+    align()
+    record = (tmp_path / "out" / "align.json").read_text()
+    assert str(tmp_path) not in record
+    assert set(json.loads(record)["files"]) == {*FILES, "mapper"}
+
+
+def test_a_vocabulary_beside_its_vectors_counts(tmp_path):
+    toy = make_toy()
+    for language, embeddings in toy.embeddings.items():
+        write_embeddings(embeddings, tmp_path / f"{language}.npy")
+    (tmp_path / "en-es.txt").write_text("".join(f"en{n}\tes{n}\n" for n in range(80)))
+    files = [f"{language}={tmp_path / language}.npy" for language in toy.embeddings]
+    arguments = ["align", *files, "-d", f"en-es={tmp_path / 'en-es.txt'}", "--resume"]
+    arguments += ["-o", str(tmp_path / "out"), "-m", "procrustes"]
+    assert "Wrote" in CliRunner().invoke(group, arguments).output
+    assert "Wrote" not in CliRunner().invoke(group, arguments).output
+    (tmp_path / "es.vocab").write_text("".join(f"es{n}\n" for n in reversed(range(120))))
+    assert "Kept" not in CliRunner().invoke(group, arguments).output
