@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from geomm_plugin import evaluate, get_mapper
+from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import Normalizer
@@ -85,10 +85,14 @@ def test_many_languages_learn_on_every_edge():
     assert precision(learnt, toy, ("es", "it")) > 0.95
 
 
-def test_held_out_words_judge_the_rounds():
+def test_held_out_words_judge_the_rounds(tmp_path):
     toy = make_toy(words=900, dimension=12, pairs=600)
-    rounds = toy.fit(get_mapper("procrustes_semi")).report_["rounds"]
-    assert all(0 <= each["held-out p@1"] <= 1 for each in rounds)
+    learnt = toy.fit(get_mapper("procrustes_semi"))
+    rounds = learnt.report_["rounds"]
+    assert all(0 <= each["held-out p@1"] <= 1 and each["cpu seconds"] >= 0 for each in rounds)
+    save_mapper(learnt, tmp_path)  # without times, so that equal fits save equally
+    for told, each in zip(load_mapper(tmp_path).report_["rounds"], rounds, strict=True):
+        assert told == {name: value for name, value in each.items() if name != "cpu seconds"}
     rounds = toy.fit(get_mapper("procrustes_semi", held_out=0.0)).report_["rounds"]
     assert all(each["held-out p@1"] is None for each in rounds)
 
