@@ -55,10 +55,10 @@ def read_embeddings(
     path = Path(path)
     if max_words is not None and max_words < 1:
         raise ParameterError(f"max_words must be at least 1; it is {max_words}.")
-    chosen = find_format(path, format)
-    if not path.exists():
-        raise FileError(f"There is no file {path}. Check the path of the embeddings.")
     try:
+        chosen = find_format(path, format)
+        if not path.exists():
+            raise FileError(f"There is no file {path}. Check the path of the embeddings.")
         return chosen.read(path, max_words=max_words)
     except OSError as error:
         if isinstance(error, FileError):

@@ -16,6 +16,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
+from geomm_plugin.strict_json import parse_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -246,13 +247,23 @@ def _translations(
 def _read_rows(path: Path, column: str) -> list[dict[str, Any]]:
     try:
         with click.open_file(str(path), encoding="utf-8") as stream:
-            rows = json.load(stream)
+            rows = parse_json(stream.read())
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
     except ValueError as error:
         raise FormatError(
             f"{path}: not JSON ({error}). Make it with geomm compare --json."
         ) from error
-    if not isinstance(rows, list) or not all(isinstance(r, dict) and column in r for r in rows):
+    if not isinstance(rows, list) or not all(_is_score(row, column) for row in rows):
         raise FormatError(f"{path}: not a list of scores. Make it with geomm compare --json.")
     return rows
+
+
+def _is_score(row: Any, column: str) -> bool:
+    if not isinstance(row, dict) or column not in row:
+        return False
+    texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
+    scores = [row[column], *(row.get(column + end, 0) for end in ("_low", "_high"))]
+    return all(isinstance(text, str) for text in texts) and all(
+        score is None or (type(score) in (int, float) and 0 <= score <= 1) for score in scores
+    )
