@@ -15,7 +15,7 @@ from geomm_plugin.embeddings import Embeddings, RowIndices
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes
-_ALWAYS_READ, _HIGHEST_COMPRESSION = 2**24, 100  # text shrinks to a tenth, and no further
+_ALWAYS_READ, _HIGHEST_COMPRESSION = 2**20, 50  # bytes; text shrinks to a tenth as a rule
 
 Dictionary: TypeAlias = list[tuple[str, str]]
 Dictionaries: TypeAlias = Mapping[tuple[str, str], Iterable[tuple[str, str]]]
@@ -74,15 +74,16 @@ def read_dictionary(path: str | Path) -> Dictionary:
 def read_lines(path: Path) -> Iterator[str]:
     """Read the lines of a text file (or .gz), in UTF-8; bytes that are not survive as they are."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            most = max(_ALWAYS_READ, _HIGHEST_COMPRESSION * path.stat().st_size)
+        with path.open("rb") as file:
+            stream = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
             size = number = 0
             while line := stream.readline(_LONGEST_LINE):
                 size, number = size + len(line), number + 1
-                if len(line) == _LONGEST_LINE or b"\0" in line or size > most:
+                swollen = size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
+                if len(line) == _LONGEST_LINE or b"\0" in line or swollen:
                     raise DictionaryError(
-                        f"{path}, line {number}: {_why_no_text(line, size, most)} Give a text file "
-                        "in UTF-8."
+                        f"{path}, line {number}: {_why_no_text(line, swollen)} Give a text file in "
+                        "UTF-8."
                     )
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
@@ -93,9 +94,9 @@ def read_lines(path: Path) -> Iterator[str]:
         raise FileError(f"Cannot read the dictionary {path}: {error}.") from error
 
 
-def _why_no_text(line: bytes, size: int, most: int) -> str:
-    if size > most:
-        return f"it holds over {most} bytes, far more than text of its compressed size."
+def _why_no_text(line: bytes, swollen: bool) -> str:
+    if swollen:
+        return "up to here it holds far more bytes than text of its compressed size has."
     if b"\0" in line:
         return "it holds a zero byte; it is binary, or in UTF-16."
     return f"it is longer than {_LONGEST_LINE} bytes."

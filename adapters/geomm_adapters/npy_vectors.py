@@ -21,6 +21,7 @@ from geomm_plugin.formats import Format
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
+_NUMPY_BEGINS = b"\x93NUMPY"
 _ENCODING = ("utf-8", "surrogateescape")
 
 
@@ -67,6 +68,13 @@ class NpyVectors(Format):
 
 def mapped_array(path: Path) -> npt.NDArray[Any]:
     """Map a `.npy` file of numbers into memory; nothing is read or reserved until it is used."""
+    with path.open("rb") as stream:
+        begin = stream.read(len(_NUMPY_BEGINS))
+    if begin != _NUMPY_BEGINS:
+        archive = "an archive (.npz), not " if begin.startswith(b"PK") else "not "
+        raise FormatError(
+            f"{path} is {archive}a numpy array. Save one array with numpy.save, or name the format."
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Python 2 and of types that are refused below
@@ -77,14 +85,10 @@ def mapped_array(path: Path) -> npt.NDArray[Any]:
         raise FormatError(
             f"{path} is not a whole numpy array ({error}). Fetch it again, or write it again."
         ) from error
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise FormatError(
-            f"{path} is an archive of several arrays (.npz). Save one of them with numpy.save."
-        )
     if array.dtype.kind not in "fiu":
         raise FormatError(f"{path} holds {array.dtype}, not numbers. Vectors are needed.")
-    return array
+    numbers: npt.NDArray[Any] = array
+    return numbers
 
 
 def _find_vocabulary(path: Path) -> Path:

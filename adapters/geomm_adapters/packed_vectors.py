@@ -56,6 +56,8 @@ def unpack(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]
     embeddings = Embeddings(words, arrays["vectors"], attributes)
     if description["kind"] == "embeddings":
         return embeddings
+    if description["kind"] != "keyed_vectors":
+        raise FormatError("The vectors are of no known kind.")
     if "subwords" not in description:
         return to_keyedvectors(embeddings)
     return _fasttext(embeddings, description["subwords"], arrays)

@@ -129,7 +129,9 @@ class SpacyModel(Format):
         mapped_array(path / "vocab" / "vectors")  # spaCy reserves what its header claims
         try:
             embeddings = from_spacy(Vocab().from_disk(path / "vocab"))
-        except (FormatError, OSError, UnicodeError) as error:
+        except OSError:
+            raise
+        except FormatError as error:
             raise FormatError(f"{path}: {error}") from error
         except Exception as error:  # spaCy, msgpack and their parsers, each in its own way
             raise FormatError(

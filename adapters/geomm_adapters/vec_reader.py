@@ -21,7 +21,8 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 
 _FIRST_READ, _READ, _LONGEST_LINE = 2**18, 2**22, 2**26  # bytes
-_MOST_REPETITIONS = 100_000  # lines with a word seen before, where there are few others
+_MOST_BLANK = 2**16  # bytes of empty lines in a row
+_MOST_REPETITIONS = 10_000  # lines with a word seen before, where there are few others
 _TOO_MANY = 10**18
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _EXPECTED = "the first line 'words dimension', such as '200000 300', or a word and its numbers"
@@ -43,6 +44,7 @@ class VecReader:
         self._seen: set[str] = set()
         self._repeated: str | None = None  # the first word that came again
         self._repetitions = 0
+        self._blank = 0  # bytes since the last line with a word
         self._lines = 0  # lines behind us, with the header
         self._entries = 0  # lines with a word behind us, with those that repeat one
         self._blocks = _Blocks(path, file)
@@ -150,9 +152,10 @@ class VecReader:
 
     def _refuse_blank(self, block: memoryview) -> None:
         """Stop at megabytes of nothing, as few compressed bytes can hold without end."""
-        if len(block) >= _FIRST_READ and not bytes(block).strip(b" \r\n"):
+        self._blank = 0 if bytes(block).strip(b" \r\n") else self._blank + len(block)
+        if self._blank > _MOST_BLANK:
             raise FormatError(
-                f"{self.path}: over {_FIRST_READ} bytes of empty lines follow line {self._lines}. "
+                f"{self.path}: over {_MOST_BLANK} bytes of empty lines follow line {self._lines}. "
                 "Take them out, or read fewer words with max_words."
             )
 

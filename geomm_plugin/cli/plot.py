@@ -265,5 +265,5 @@ def _is_score(row: Any, column: str) -> bool:
     texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
     scores = [row[column], *(row.get(column + end, 0) for end in ("_low", "_high"))]
     return all(isinstance(text, str) for text in texts) and all(
-        score is None or (type(score) in (int, float) and 0 <= score <= 1) for score in scores
+        score is None or (type(score) in (int, float) and abs(score) <= 100) for score in scores
     )
