@@ -234,11 +234,17 @@ class _Blocks:
             self._fill(size)
         block, self._lines = self._lines, self._lines[:0]
         if count is not None and count < len(block) // shortest:
-            feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-            if len(feeds) > count:
-                end = int(feeds[count - 1]) + 1
-                block, self._lines = block[:end], block[end:]
+            end = self._end_of(count, block)
+            block, self._lines = block[:end], block[end:]
         return block
+
+    def _end_of(self, count: int, block: memoryview) -> int:
+        """Return where `count` lines end, or fewer, if these are longer than the first ones."""
+        for size in (int(2 * count * self._bytes_per_line) + 1024, len(block)):
+            feeds = np.flatnonzero(np.frombuffer(block[:size], np.uint8) == ord("\n"))
+            if len(feeds):
+                return int(feeds[min(count, len(feeds)) - 1]) + 1
+        return len(block)
 
     def _fill(self, size: int) -> None:
         """Read about `size` bytes, and on to the end of a line."""

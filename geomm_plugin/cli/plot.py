@@ -244,6 +244,9 @@ def _translations(
     return [(word, translation_of[word]) for word in words]
 
 
+_LARGEST_SCORE = 100
+
+
 def _read_rows(path: Path, column: str) -> list[dict[str, Any]]:
     try:
         with click.open_file(str(path), encoding="utf-8") as stream:
@@ -263,7 +266,8 @@ def _is_score(row: Any, column: str) -> bool:
     if not isinstance(row, dict) or column not in row:
         return False
     texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
-    scores = [row[column], *(row.get(column + end, 0) for end in ("_low", "_high"))]
+    ends = [row[name] for name in (column + "_low", column + "_high") if name in row]
+    numbers = [] if row[column] is None else [row[column], *ends]  # None: it was not measured
     return all(isinstance(text, str) for text in texts) and all(
-        score is None or (type(score) in (int, float) and abs(score) <= 100) for score in scores
+        type(number) in (int, float) and abs(number) <= _LARGEST_SCORE for number in numbers
     )

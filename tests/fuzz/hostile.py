@@ -1,6 +1,6 @@
 """Hostile input: bytes of every kind, good files that were damaged, and how an answer is judged.
 
-The tests here run with a few examples each in `make test`, always the same ones, and with thousands
+The tests here run with some examples each in `make test`, always the same ones, and with thousands
 of new ones in `make fuzz`, which sets FUZZ to the number of examples of each test.
 """
 

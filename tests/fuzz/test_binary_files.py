@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import struct
+import warnings
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def word2vec_one_by_one(content, count):
     return words, np.array(rows, np.float32).reshape(len(rows), dimension)
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(content=anything(word2vec()), count=max_words, packed=st.booleans())
 def test_word2vec(folder, content, count, packed):
     path = folder / ("hostile.bin.gz" if packed else "hostile.bin")
@@ -108,7 +109,7 @@ def test_the_models_made_here_are_good(folder, content):
     assert found.vector("dogs").any()
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(content=anything(st.sampled_from(FASTTEXT)), count=max_words)
 def test_fasttext(folder, content, count):
     path = folder / "hostile.bin"
@@ -155,7 +156,7 @@ VOCABULARIES = [
 ]
 
 
-@fuzzed(200)
+@fuzzed(80)
 @given(
     array=st.sampled_from(ARRAYS) | anything(st.sampled_from(ARRAYS)),
     words=st.sampled_from(VOCABULARIES) | anything(st.sampled_from(VOCABULARIES)),
@@ -168,11 +169,13 @@ def test_numpy(folder, array, words, count):
     found = answer(lambda: read_embeddings(path, max_words=count), folder)
     if not isinstance(found, GeommError):
         check_embeddings(found)
-        expected = np.load(io.BytesIO(array), allow_pickle=False)[:count]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            expected = np.load(io.BytesIO(array), allow_pickle=False)[:count]
         assert np.array_equal(found.vectors, expected.astype(found.vectors.dtype), equal_nan=True)
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(data=st.data(), count=max_words)
 def test_safetensors(folder, data, count):
     good = written(".safetensors", folder)
@@ -195,7 +198,7 @@ def test_safetensors(folder, data, count):
         assert same_bits(found.vectors, tensors["vectors"][:count])
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(ends=st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 12), max_size=5))
 def test_ends_of_words_in_any_order(folder, ends):
     text = "añb日c".encode()
@@ -245,7 +248,7 @@ TENSORS = [
 ]
 
 
-@fuzzed(100, share=0.5)
+@fuzzed(50, share=0.5)
 @given(data=st.data(), tensors=st.sampled_from(TENSORS), count=max_words)
 def test_static_models(folder, data, tensors, count):
     place = folder / "static"
@@ -270,7 +273,7 @@ def test_static_models(folder, data, tensors, count):
             pass
 
 
-@fuzzed(25, share=0.1)
+@fuzzed(8, share=0.1)
 @given(data=st.data(), count=max_words)
 def test_spacy(folder, data, count):
     pytest.importorskip("spacy")

@@ -36,7 +36,7 @@ def check_line(found, content):
         assert 1 <= int(number) <= content.count(b"\n") + 1
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(content=anything(PAIRS))
 def test_dictionaries(folder, content):
     path = folder / "hostile.txt"
@@ -64,7 +64,7 @@ def test_compressed_dictionaries(folder, content):
     assert isinstance(found, GeommError) or all(len(pair) == 2 for pair in found)
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(content=anything(SCORES))
 def test_similarity_lists(folder, content):
     path = folder / "similarity.txt"
@@ -75,7 +75,7 @@ def test_similarity_lists(folder, content):
         assert all(math.isfinite(score) for _, _, score in found)
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(content=anything(QUESTIONS))
 def test_analogies(folder, content):
     path = folder / "analogies.txt"
@@ -102,7 +102,7 @@ ROWS = [
 ]
 
 
-@fuzzed(60, share=0.3)
+@fuzzed(25, share=0.3)
 @given(data=st.data())
 def test_rows_of_scores(folder, data):
     pytest.importorskip("matplotlib")

@@ -50,7 +50,7 @@ def check_mapper(found):
         assert mapped.ndim == 2 and len(mapped) == 3
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(data=st.data())
 def test_descriptions_with_the_right_checksum(folder, data):
     place, description, arrays = folder
@@ -64,7 +64,7 @@ def test_descriptions_with_the_right_checksum(folder, data):
         assert json.dumps(found.report_) == json.dumps(changed["report"])
 
 
-@fuzzed(150)
+@fuzzed(60)
 @given(data=st.data())
 def test_damaged_descriptions_are_found(folder, data):
     place, description, arrays = folder
@@ -75,7 +75,7 @@ def test_damaged_descriptions_are_found(folder, data):
         assert json.loads(content) == json.loads(description)
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(data=st.data())
 def test_arrays_with_the_right_checksum(folder, data):
     place, description, arrays = folder
@@ -96,7 +96,7 @@ names = st.sampled_from(
 )  # fmt: skip
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(arrays=st.dictionaries(names, st.tuples(shapes, kinds)), value=st.floats(width=16))
 def test_arrays_of_other_names_shapes_and_kinds(folder, arrays, value):
     place, description, _ = folder
@@ -114,7 +114,7 @@ def test_arrays_of_other_names_shapes_and_kinds(folder, arrays, value):
         check_mapper(found)
 
 
-@fuzzed(60, share=0.5)
+@fuzzed(25, share=0.5)
 @given(data=st.data())
 def test_translation_matrices(folder, data):
     place, _, _ = folder

@@ -102,7 +102,7 @@ def pieces(request, monkeypatch):
 max_words = st.sampled_from([None, None, 1, 5, 23, 24, 1000])
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(content=anything(GOOD), count=max_words, suffix=st.sampled_from([".vec", ".glove", ".txt"]))
 def test_text(folder, pieces, content, count, suffix):
     if content[:2] == b"\x1f\x8b":  # which is gzip, whatever it is called
@@ -153,7 +153,7 @@ numbers = st.one_of(
 )
 
 
-@fuzzed(100)
+@fuzzed(50)
 @given(
     rows=st.lists(st.tuples(st.binary(max_size=5), st.lists(numbers, min_size=1, max_size=3))),
     header=st.booleans(),
