@@ -152,7 +152,8 @@ class VecReader:
 
     def _refuse_blank(self, block: memoryview) -> None:
         """Stop at megabytes of nothing, as few compressed bytes can hold without end."""
-        self._blank = 0 if bytes(block).strip(b" \r\n") else self._blank + len(block)
+        is_blank = not (bytes(block[:99]).strip(b" \r\n") or bytes(block).strip(b" \r\n"))
+        self._blank = self._blank + len(block) if is_blank else 0
         if self._blank > _MOST_BLANK:
             raise FormatError(
                 f"{self.path}: over {_MOST_BLANK} bytes of empty lines follow line {self._lines}. "
