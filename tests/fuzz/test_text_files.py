@@ -10,7 +10,7 @@ from hostile import answer, anything, check_embeddings, damaged, fuzzed, same_bi
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_adapters import gzip_stream, vec_reader
+from geomm_adapters import gzip_stream, line_blocks
 from geomm_adapters.decimals import parse_decimal
 from geomm_adapters.vec_lines import BadLineError, parse_line
 from geomm_plugin import read_embeddings
@@ -95,8 +95,8 @@ def folder(tmp_path_factory):
 def pieces(request, monkeypatch):
     """Reads of a few bytes: each line may stand at the edge of a block."""
     if request.param == "in small pieces":
-        monkeypatch.setattr(vec_reader, "_FIRST_READ", 90)
-        monkeypatch.setattr(vec_reader, "_READ", 150)
+        monkeypatch.setattr(line_blocks, "_FIRST_READ", 90)
+        monkeypatch.setattr(line_blocks, "_READ", 150)
 
 
 max_words = st.sampled_from([None, None, 1, 5, 23, 24, 1000])
