@@ -163,6 +163,8 @@ def test_files_of_odd_words_and_numbers(folder, pieces, rows, header, end):
     """Mixed dimensions, empty and repeated words, denormals, numbers that are too large."""
     lines = [word + b" " + " ".join(values).encode() + end for word, values in rows]
     content = (b"%d 2\n" % len(lines) if header else b"") + b"".join(lines)
+    if content[:2] == b"\x1f\x8b":
+        return
     path = folder / "odd.vec"
     path.write_bytes(content)
     check(content, answer(lambda: read_embeddings(path), path), None)
