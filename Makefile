@@ -3,13 +3,20 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test test-browser lint format docs wheel benchmark audit clean
+.PHONY: demo test fuzz test-browser lint format docs wheel benchmark audit clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
 
 test: lint
 	$(BIN)/python -m pytest -q
+
+# FUZZ=100000 make fuzz: more examples of each test. SEED=... repeats a run, which prints its own.
+FUZZ ?= 5000
+SEED := $(or $(SEED),$(shell date +%s))
+fuzz: .venv/test              # hostile files, models and requests: over 100,000 new ones, in half an hour
+	@echo "make fuzz FUZZ=$(FUZZ) SEED=$(SEED)"
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED) tests/fuzz
 
 test-browser: .venv/test      # the pages in a real Chromium, which is installed if it is not there
 	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \

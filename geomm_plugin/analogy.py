@@ -62,7 +62,7 @@ def read_analogies(path: str | Path) -> Questions:
     questions: Questions = {}
     section = "all"
     for number, line in enumerate(read_lines(Path(path)), start=1):
-        words = line.split()
+        words = [word for word in line.replace("\t", " ").split(" ") if word]
         if line.startswith(":"):
             section = line[1:].strip()
         elif len(words) == 4:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -12,6 +13,9 @@ import numpy as np
 
 from geomm_plugin.embeddings import Embeddings, RowIndices
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
+
+_LONGEST_LINE = 2**24  # bytes
+_ALWAYS_READ, _HIGHEST_COMPRESSION = 2**20, 50  # bytes; text shrinks to a tenth as a rule
 
 Dictionary: TypeAlias = list[tuple[str, str]]
 Dictionaries: TypeAlias = Mapping[tuple[str, str], Iterable[tuple[str, str]]]
@@ -67,20 +71,35 @@ def read_dictionary(path: str | Path) -> Dictionary:
     return pairs
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> Iterator[str]:
     """Read the lines of a text file (or .gz), in UTF-8; bytes that are not survive as they are."""
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path) as stream:
-                content = stream.read()
-        else:
-            content = path.read_bytes()
+        with path.open("rb") as file:
+            stream = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            size = number = 0
+            while line := stream.readline(_LONGEST_LINE):
+                size, number = size + len(line), number + 1
+                swollen = size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
+                if len(line) == _LONGEST_LINE or b"\0" in line or swollen:
+                    raise DictionaryError(
+                        f"{path}, line {number}: {_why_no_text(line, swollen)} Give a text file in "
+                        "UTF-8."
+                    )
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                yield line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"Cannot read the dictionary {path}: {error}.") from error
-    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return [line.rstrip("\r") for line in text.split("\n")]
+
+
+def _why_no_text(line: bytes, swollen: bool) -> str:
+    if swollen:
+        return "up to here it holds far more bytes than text of its compressed size has."
+    if b"\0" in line:
+        return "it holds a zero byte; it is binary, or in UTF-16."
+    return f"it is longer than {_LONGEST_LINE} bytes."
 
 
 def identical_words(source: Embeddings, target: Embeddings) -> Dictionary:

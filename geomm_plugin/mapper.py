@@ -211,10 +211,12 @@ class LinearMapper(Mapper):
             if part not in parts or not rest:
                 raise FormatError(f"A saved {self.name} mapper holds no array called {name!r}.")
             parts[part][rest] = array
-        self.matrices_ = parts["matrix"]
-        self.normalizer_ = Normalizer(self.normalize)
-        self.normalizer_.restore(list(self.matrices_), parts["normalizer"])
-        self.report_ = {}
+        matrices = parts["matrix"]
+        _check_matrices(matrices)
+        normalizer = Normalizer(self.normalize)
+        dimensions = {language: len(matrix) for language, matrix in matrices.items()}
+        normalizer.restore(dimensions, parts["normalizer"])
+        self.matrices_, self.normalizer_, self.report_ = matrices, normalizer, {}
 
     def _matrix(self, language: str) -> Matrix:
         self._check_fitted()
@@ -228,6 +230,23 @@ class LinearMapper(Mapper):
     def _check_fitted(self) -> None:
         if not hasattr(self, "matrices_"):
             raise NotFittedError(f"This {self.name} mapper is not fitted; call fit() first.")
+
+
+def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
+    """Make sure that there is a table of finite numbers a language, into one space."""
+    if not matrices:
+        raise FormatError("There is no matrix of any language.")
+    for language, matrix in matrices.items():
+        if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.floating):
+            raise FormatError(
+                f"The matrix of {language} must be a table of floating-point numbers; it has the "
+                f"shape {matrix.shape} and the type {matrix.dtype}."
+            )
+        if not np.isfinite(matrix).all():
+            raise FormatError(f"The matrix of {language} holds NaN or infinity.")
+    columns = sorted({matrix.shape[1] for matrix in matrices.values()})
+    if len(columns) > 1:
+        raise FormatError(f"The matrices lead to spaces of different dimensions: {columns}.")
 
 
 def _check_finite(language: str, embeddings: Embeddings) -> None:

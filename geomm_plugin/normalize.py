@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
-from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError, did_you_mean
+from geomm_plugin.errors import (
+    FormatError,
+    LanguagesError,
+    ParameterError,
+    UnknownNameError,
+    did_you_mean,
+)
 
 STEPS = ("unit", "center", "unitdim", "centeremb")
 LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a language
@@ -100,12 +106,32 @@ class Normalizer:
             for position, array in arrays.items()
         }
 
-    def restore(self, languages: Sequence[str], state: Mapping[str, Vector]) -> None:
-        """Take back what state() gave."""
-        self.learnt = {language: {} for language in languages}
-        for name, array in state.items():
-            language, position = name.rsplit("/", 1)
-            self.learnt[language][int(position)] = array
+    def restore(self, dimensions: Mapping[str, int], state: Mapping[str, Vector]) -> None:
+        """Take back what state() gave, for languages of these dimensions."""
+        places = {
+            f"{language}/{position}": (language, position)
+            for language in dimensions
+            for position, step in enumerate(self.steps)
+            if step in LEARNT
+        }
+        if places.keys() != state.keys():
+            raise FormatError(
+                f"The normalization {', '.join(self.steps)} learns the arrays "
+                f"{', '.join(places) or 'none'}; there are {', '.join(state) or 'none'}."
+            )
+        learnt: dict[str, dict[int, Vector]] = {language: {} for language in dimensions}
+        for name, (language, position) in places.items():
+            array = state[name]
+            floating = np.issubdtype(array.dtype, np.floating)
+            if not (
+                floating and array.shape == (dimensions[language],) and np.isfinite(array).all()
+            ):
+                raise FormatError(
+                    f"The array {name!r} must hold {dimensions[language]} finite numbers, one a "
+                    "dimension."
+                )
+            learnt[language][position] = array
+        self.learnt = learnt
 
     def _learn(self, step: str, rows: Matrix, learnt: dict[int, Vector], position: int) -> Vector:
         total = np.zeros(rows.shape[1])

@@ -6,6 +6,7 @@ Spearman's correlations of the scores with the cosines in the shared space.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,11 +53,16 @@ def read_similarity(path: str | Path) -> ScoredPairs:
         if not columns:
             continue
         try:
-            source, target, score = columns
-            pairs.append((source, target, float(score)))
+            source, target, text = columns
+            score = float(text)
+            if not math.isfinite(score):
+                raise ValueError("not finite")
+            pairs.append((source, target, score))
         except ValueError:
+            shown = str(columns)
             raise DictionaryError(
-                f"{path}, line {number}: expected a word, a word and a number, found {columns}. "
+                f"{path}, line {number}: expected a word, a word and a number, found "
+                f"{shown if len(shown) <= 200 else shown[:200] + '...'}. "
                 "Separate the columns by tabs."
             ) from None
     return pairs

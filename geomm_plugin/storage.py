@@ -2,6 +2,10 @@
 
 The arrays are named after their checksum and written first; mapper.json, which names the checksum,
 then replaces its predecessor in one step. So a folder holds the old mapper or the new one, whole.
+
+A folder may come from anybody. Nothing in it is run, no file outside it is opened, and what was
+damaged on the way is found: `sha256` is that of the arrays, `checksum` that of the rest of
+mapper.json.
 """
 
 from __future__ import annotations
@@ -17,12 +21,15 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import registry
+from geomm_plugin.array_file import load_arrays
 from geomm_plugin.atomic import make_folder, written_beside
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.lock import held
-from geomm_plugin.mapper import TIME, Mapper
+from geomm_plugin.mapper import TIME, LinearMapper, Mapper
+from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import get_mapper
+from geomm_plugin.strict_json import parse_json
 
 FORMAT = 1  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
@@ -62,7 +69,9 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
         "params": mapper.get_params(),
         "report": _without_times(getattr(mapper, "report_", {})),
     }
-    return json.dumps(description | further, indent=2, ensure_ascii=False, default=_plain)
+    text = json.dumps(description | further, default=_plain)
+    written = json.loads(text)  # with tuples as lists and numpy's numbers as plain ones
+    return json.dumps(written | {"checksum": _checksum(written)}, indent=2, ensure_ascii=False)
 
 
 def load_mapper(path: str | Path) -> Mapper:
@@ -74,12 +83,15 @@ def load_mapper(path: str | Path) -> Mapper:
 
 
 def _load_mapper(path: str | Path) -> Mapper:
-    from safetensors.numpy import load
-
     path = Path(path)
-    description = _description(path)
-    checksum = description["sha256"]
-    mapper = unfitted_mapper(description, path)
+    json_path = path / JSON_NAME
+    description = parse_description(_read(json_path), json_path)
+    checksum = description.get("sha256")
+    if not isinstance(checksum, str) or not re.fullmatch("[0-9a-f]{64}", checksum):
+        raise FormatError(
+            f"{json_path}: it names no checksum of its arrays. Save the mapper again."
+        )
+    mapper = unfitted_mapper(description, json_path)
     arrays_path = _arrays_path(path, checksum)
     arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
@@ -87,8 +99,39 @@ def _load_mapper(path: str | Path) -> Mapper:
             f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "
             "damaged; copy the folder again, or fit and save again."
         )
-    restore_mapper(mapper, description, load(arrays), arrays_path)
+    restore_mapper(mapper, description, load_arrays(arrays, arrays_path), arrays_path)
     return mapper
+
+
+def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
+    """Read what describe_mapper wrote, and make sure that it is whole."""
+    try:
+        description = parse_json(content)
+    except ValueError as error:
+        raise FormatError(
+            f"{path}: not JSON ({error}). The file is damaged; copy it again, or save again."
+        ) from error
+    kinds = {"mapper": str, "package": str, "params": dict, "report": dict}
+    if not isinstance(description, dict) or "format" not in description:
+        raise FormatError(f"{path}: not the description of a mapper. Choose another folder.")
+    found = description["format"]
+    if type(found) is not int or found != FORMAT:
+        raise FormatError(
+            f"{path}: the format is {str(found)[:60]}; this version reads {FORMAT}. "
+            "Update geomm-plugin, or save the mapper again."
+        )
+    for name, kind in kinds.items():
+        if not isinstance(description.get(name), kind):
+            raise FormatError(
+                f"{path}: not the description of a mapper, since it holds no {name!r}. Copy it "
+                "again, or save again."
+            )
+    if description.get("checksum") != _checksum(description):
+        raise FormatError(
+            f"{path}: its checksum differs from what it holds. It was damaged, or changed by hand; "
+            "copy it again, or save again."
+        )
+    return description
 
 
 def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
@@ -96,11 +139,16 @@ def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
     name = description["mapper"]
     if name not in registry.mappers:
         raise UnknownNameError(
-            f"{path} was saved by the mapper {name!r} of {description.get('package', 'unknown')}, "
-            "which is not installed. Install that package. "
-            f"Registered: {', '.join(registry.mappers)}."
+            f"{path} was saved by the mapper {name!r} of {description['package']}, which is not "
+            f"installed. Install that package. Registered: {', '.join(registry.mappers)}."
         )
-    return get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
+    try:
+        mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
+        if isinstance(mapper, LinearMapper):  # as in fit
+            check_parameters(mapper)
+    except Exception as error:  # a constructor of anybody's, with values of anybody's
+        raise FormatError(f"{path}: not the parameters of a {name} mapper ({error}).") from error
+    return mapper
 
 
 def restore_mapper(
@@ -111,40 +159,39 @@ def restore_mapper(
         mapper.restore(arrays)
     except Exception as error:
         raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
-    mapper.report_ = description.get("report", {})  # type: ignore[attr-defined]
+    mapper.report_ = description["report"]  # type: ignore[attr-defined]
+
+
+def _checksum(description: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all but the checksum itself, however it is laid out."""
+    held = {name: value for name, value in description.items() if name != "checksum"}
+    text = json.dumps(held, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _arrays_path(path: Path, checksum: str) -> Path:
     return path / ARRAYS_NAME.format(checksum[:16])
 
 
-def _description(path: Path) -> dict[str, Any]:
-    try:
-        description = json.loads(_read(path / JSON_NAME))
-    except ValueError as error:
-        raise FormatError(
-            f"{path / JSON_NAME}: not JSON ({error}). The file is damaged."
-        ) from error
-    if not isinstance(description, dict) or not isinstance(description.get("params"), dict):
-        raise FormatError(f"{path / JSON_NAME}: not the description of a mapper.")
-    if description.get("format") != FORMAT:
-        raise FormatError(
-            f"{path / JSON_NAME}: the format is {description.get('format')!r}; this version reads "
-            f"{FORMAT}. Update geomm-plugin, or save the mapper again."
-        )
-    checksum = str(description.get("sha256"))
-    if not isinstance(description.get("mapper"), str) or not re.fullmatch("[0-9a-f]{64}", checksum):
-        raise FormatError(f"{path / JSON_NAME}: it names no mapper, or no checksum of its arrays.")
-    return description
-
-
 def _read(path: Path) -> bytes:
+    """Read a plain file of the folder itself: a link may lead anywhere, a device may never end."""
     try:
-        return path.read_bytes()
-    except OSError as error:
+        whole = path.resolve(strict=True)
+        if whole.parent != path.parent.resolve():
+            raise FileError(
+                f"{path} is a link that leads out of its folder, and is not followed. Copy the "
+                "file itself to its place."
+            )
+        if not whole.is_file():
+            raise FileError(f"{path} is no plain file. Copy the folder of the mapper again.")
+        return whole.read_bytes()
+    except FileError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:  # no file, links in a circle, odd names
+        problem = getattr(error, "strerror", None) or error
         raise FileError(
-            f"Cannot read {path}: {error.strerror}. A saved mapper is a folder that holds "
-            f"{JSON_NAME} and its arrays."
+            f"Cannot read {path}: {problem}. A saved mapper is a folder that holds {JSON_NAME} and "
+            "its arrays."
         ) from error
 
 

@@ -83,7 +83,7 @@ def test_a_view_gives_the_same_rows_without_a_copy_of_the_vocabulary(vectors):
 def test_state_and_restore_are_inverse(vectors):
     normalizer = Normalizer(["unit", "center", "unitdim"]).fit({"a/b": vectors})
     again = Normalizer(normalizer.steps)
-    again.restore(["a/b"], normalizer.state())
+    again.restore({"a/b": 7}, normalizer.state())
     assert np.array_equal(again.transform("a/b", vectors), normalizer.transform("a/b", vectors))
 
 

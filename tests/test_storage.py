@@ -1,12 +1,22 @@
+import hashlib
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from geomm_plugin import get_mapper, load_mapper, save_mapper
-from geomm_plugin.errors import FileError, FormatError, NotFittedError, UnknownNameError
+from geomm_plugin.errors import (
+    FileError,
+    FormatError,
+    GeommError,
+    NotFittedError,
+    UnknownNameError,
+)
 from geomm_plugin.mappers import GeoMM, Procrustes
+from geomm_plugin.storage import _checksum
 
 
 @pytest.fixture
@@ -17,8 +27,20 @@ def saved(toy, tmp_path):
 
 
 def edit(folder, **changes):
+    """Change a description, and its checksum with it, as whoever means harm would."""
     path = folder / "mapper.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    description = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps(description | {"checksum": _checksum(description)}))
+
+
+def replace_arrays(folder, content):
+    """Put other arrays, or other bytes, into a saved mapper, with all checksums right."""
+    for old in folder.glob("arrays-*"):
+        old.unlink()
+    content = content if isinstance(content, bytes) else save(content)
+    checksum = hashlib.sha256(content).hexdigest()
+    (folder / f"arrays-{checksum[:16]}.safetensors").write_bytes(content)
+    edit(folder, sha256=checksum)
 
 
 def test_a_loaded_mapper_is_bit_equal_and_keeps_its_report(saved, toy):
@@ -60,10 +82,25 @@ def test_a_damaged_array_file_is_found(saved):
     [
         ({"format": 99}, FormatError, "the format is 99; this version reads 1"),
         ({"mapper": "nobody", "package": "geomm_x 1.0"}, UnknownNameError, "geomm_x 1.0, which is"),
-        ({"mapper": None}, FormatError, "names no mapper"),
+        ({"format": True}, FormatError, "the format is True; this version reads 1"),
+        ({"format": 2.0}, FormatError, "the format is 2.0"),
+        ({"mapper": None}, FormatError, "holds no 'mapper'"),
+        ({"package": 5}, FormatError, "holds no 'package'"),
+        ({"report": [1]}, FormatError, "holds no 'report'"),
+        ({"params": {"regularization": "much"}}, FormatError, "regularization='much'"),
+        ({"params": {"regularization": float("nan")}}, FormatError, "regularization=nan"),
+        ({"params": {"nothing": 1}}, FormatError, "no parameter 'nothing'"),
+        ({"params": {"normalize": 5}}, FormatError, "normalize=5"),
+        ({"params": {"normalize": ["none"]}}, FormatError, "no normalization 'none'"),
+        ({"params": {"normalize": ["unit"]}}, FormatError, "learns the arrays none"),
+        ({"params": {"normalize": ["center", "unit", "unitdim"]}}, FormatError, "learns the array"),
         ({"sha256": "../../../etc/passwd"}, FormatError, "no checksum"),
         ({"params": []}, FormatError, "not the description of a mapper"),
-        ({"mapper": "metric_only", "params": {}}, FormatError, None),
+        (
+            {"mapper": "metric_only", "params": {"normalize": ["unit", "center", "unitdim"]}},
+            FormatError,
+            None,
+        ),
     ],
 )
 def test_wrong_descriptions_are_refused(saved, changes, error, message):
@@ -72,6 +109,90 @@ def test_wrong_descriptions_are_refused(saved, changes, error, message):
         assert load_mapper(saved[1]).name == changes["mapper"]
         return
     with pytest.raises(error, match=message):
+        load_mapper(saved[1])
+
+
+def test_every_changed_byte_of_a_saved_mapper_is_found_or_changes_nothing(saved):
+    mapper, folder = saved
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for place in range(0, len(content), 3 if path.suffix == ".json" else 97):
+            damaged = bytearray(content)
+            damaged[place] ^= 1
+            path.write_bytes(damaged)
+            try:
+                loaded = load_mapper(folder)
+            except GeommError as error:
+                assert str(folder) in str(error)
+            else:  # a space became a "!" nowhere: only white space may change
+                assert bytes(damaged).split() == content.split()
+                assert loaded.get_params() == mapper.get_params()
+                assert loaded.report_ == json.loads(content)["report"]
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({}, "no matrix of any language"),
+        ({"matrix/en": np.ones(3)}, "shape .3,."),
+        ({"matrix/en": np.ones((3, 3), np.int64)}, "type int64"),
+        ({"matrix/en": np.full((3, 3), np.nan)}, "NaN or infinity"),
+        ({"matrix/en": np.ones((3, 3)), "matrix/es": np.ones((3, 2))}, "different dimensions"),
+        ({"matrix/en": np.ones((3, 3)), "other": np.ones(3)}, "no array called 'other'"),
+        ({"matrix/en": np.ones((3, 3))}, "learns the arrays en/1; there are none"),
+        ({"matrix/en": np.ones((3, 3)), "normalizer/en/1": np.ones(2)}, "3 finite numbers"),
+        ({"matrix/en": np.ones((3, 3)), "normalizer/es/1": np.ones(3)}, "learns the arrays en/1"),
+        ({"matrix/en": np.ones((3, 3)), "normalizer/en/x": np.ones(3)}, "learns the arrays en/1"),
+        (b"", "not arrays"),
+        (b"\xff" * 100, "not arrays"),
+        ((10**12).to_bytes(8, "little") + b"{}", "not arrays"),
+    ],
+)
+def test_arrays_that_are_not_the_mappers_are_refused(toy, tmp_path, arrays, message):
+    save_mapper(toy.fit(Procrustes()), tmp_path)
+    replace_arrays(tmp_path, arrays)
+    with pytest.raises(FormatError, match=message):
+        load_mapper(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[" * 500 + "]" * 500, '{"a": 1, "a": 2}', "\udcff"]
+)
+def test_json_that_is_too_deep_or_says_things_twice_is_refused(saved, text):
+    (saved[1] / "mapper.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(FormatError, match=r"mapper.json: not JSON .*damaged"):
+        load_mapper(saved[1])
+
+
+@pytest.mark.parametrize("name", ["mapper.json", "arrays-*"])
+def test_links_that_leave_the_folder_are_not_followed(saved, tmp_path, name):
+    (path,) = saved[1].glob(name)
+    path.rename(tmp_path / "outside")
+    for target in (tmp_path / "outside", Path("..") / "outside"):
+        path.symlink_to(target)
+        with pytest.raises(FileError, match="leads out of its folder"):
+            load_mapper(saved[1])
+        path.unlink()
+    (tmp_path / "outside").rename(saved[1] / "inside")
+    path.symlink_to("inside")
+    load_mapper(saved[1])
+    path.unlink()
+    path.symlink_to(path.name)  # a circle
+    with pytest.raises(FileError, match="Cannot read"):
+        load_mapper(saved[1])
+
+
+def test_the_folder_itself_may_be_a_link(saved, tmp_path):
+    (tmp_path / "link").symlink_to(saved[1])
+    load_mapper(tmp_path / "link")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_plain_file_is_not_opened(saved):
+    (saved[1] / "mapper.json").unlink()
+    os.mkfifo(saved[1] / "mapper.json")
+    with pytest.raises(FileError, match="no plain file"):
         load_mapper(saved[1])
 
 

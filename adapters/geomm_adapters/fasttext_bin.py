@@ -1,7 +1,7 @@
 """fastText's `.bin` models, with vectors for words outside the vocabulary from subwords.
 
 Three readers give the same vectors: our own, which maps the file into memory and needs nothing
-else; the package `fasttext`, which also reads quantized `.ftz` models; and gensim.
+else; the package `fasttext`; and gensim, which cannot read quantized `.ftz` models.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from geomm_adapters.fasttext_model import is_fasttext_model, read_fasttext_model
+from geomm_adapters.fasttext_quantized import QuantizedMatrix
 from geomm_adapters.gensim_vectors import from_keyedvectors
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings, Vector
-from geomm_plugin.errors import FormatError, MissingExtraError, ParameterError, missing_extra
+from geomm_plugin.errors import FormatError, ParameterError, missing_extra
 from geomm_plugin.formats import Format
 
 Reader = Literal["mapped", "fasttext", "gensim"]
@@ -28,7 +29,8 @@ class FastTextBin(Format):
     ----------
     reader
         "mapped" (the default) reads the file itself, row by row as it is used; "fasttext" and
-        "gensim" leave it to these packages, which read all of it into memory.
+        "gensim" leave it to these packages, which read all of it into memory. fastText's own is
+        native code that believes what a file says: let it read only files from people you trust.
     """
 
     name: ClassVar[str] = "fasttext_bin"
@@ -55,11 +57,11 @@ class FastTextBin(Format):
                 "name the format 'word2vec_bin'."
             )
         model = read_fasttext_model(path)  # which also finds files that are cut off
-        if model is None and self.reader == "gensim":
-            raise FormatError(f"{path} is quantized, which gensim cannot read. {_HOW}")
+        if self.reader == "gensim" and isinstance(model.matrix, QuantizedMatrix):
+            raise FormatError(f"{path} is quantized, which gensim cannot read. Use another reader.")
         if self.reader == "gensim":
             return _read_with_gensim(path, max_words)
-        if model is None or self.reader == "fasttext":
+        if self.reader == "fasttext":
             return _read_with_fasttext(path, max_words)
         count = len(model.words) if max_words is None else min(max_words, len(model.words))
         return SubwordEmbeddings(
@@ -70,19 +72,14 @@ class FastTextBin(Format):
         )
 
 
-_HOW = "Install its own package with: pip install 'geomm-plugin[fasttext]'"
-
-
 def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
     try:
         import fasttext
     except ImportError:
-        raise MissingExtraError(
-            f"{path} can be read by fastText's own package only. {_HOW}"
-        ) from None
+        raise missing_extra("The reader 'fasttext'", "fasttext") from None
     try:
         model = fasttext.load_model(str(path))
-    except (ValueError, RuntimeError, MemoryError) as error:
+    except Exception as error:
         raise FormatError(f"{path} cannot be read by fastText: {error}. Fetch it again.") from error
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
     count = len(words) if max_words is None else min(max_words, len(words))
@@ -106,7 +103,7 @@ def _read_with_gensim(path: Path, max_words: int | None) -> Embeddings:
         raise missing_extra("The reader 'gensim'", "gensim") from None
     try:
         keyed_vectors: Any = load_facebook_vectors(str(path))
-    except NotImplementedError as error:  # a classifier
+    except Exception as error:  # a classifier, or whatever a parser of its kind may raise
         raise FormatError(
             f"{path} cannot be read by gensim: {error}. Use another reader."
         ) from error

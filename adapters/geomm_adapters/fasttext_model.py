@@ -6,6 +6,8 @@
     input matrix              a row for each word, then a row for each bucket of n-grams
     output matrix             not used here
 
+Quantized models (`.ftz`) may leave buckets out; the dictionary then ends with those that are kept.
+
 The vector of a word is the mean of its own row, if it is in the dictionary, and the rows of its
 n-grams. Rows are read from disk when they are used.
 """
@@ -17,12 +19,14 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from geomm_adapters.subword_hashes import ngram_hashes
+from geomm_adapters.fasttext_quantized import QuantizedMatrix, read_quantized
+from geomm_adapters.subword_hashes import LONGEST_NGRAM, ngram_hashes
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Matrix, Vector
 from geomm_plugin.errors import FormatError
@@ -34,7 +38,10 @@ _SIZES = struct.Struct("<3i2q")
 _ENTRY_TAIL = 10  # the 0 after a word, its count (8) and its kind (1)
 _END_OF_SENTENCE = b"</s>"  # has no subwords
 _SUPERVISED = 3
-_WORDS_AT_ONCE = 4096
+_WORDS_AT_ONCE, _BYTES_AT_ONCE = 4096, 2**18
+
+
+Kept: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 
 def is_fasttext_model(path: Path) -> bool:
@@ -49,10 +56,11 @@ class FastTextModel:
 
     words: list[bytes]
     counts: npt.NDArray[np.int64]
-    matrix: npt.NDArray[np.float32]  # words, then buckets
+    matrix: npt.NDArray[np.float32] | QuantizedMatrix  # words, then buckets
     shortest: int  # n-grams have so many characters at least
     longest: int
     buckets: int
+    kept: Kept | None = None  # where buckets were left out: those that are there, and their rows
 
     @cached_property
     def row_of(self) -> dict[bytes, int]:
@@ -63,11 +71,15 @@ class FastTextModel:
         """Make the vectors of the first words."""
         vectors = np.empty((count, self.matrix.shape[1]), np.float32)
         with progress.task(f"Making {count} vectors from subwords", total=count) as advance:
-            for start in range(0, count, _WORDS_AT_ONCE):
-                words = self.words[start : min(start + _WORDS_AT_ONCE, count)]
-                own = np.arange(start, start + len(words))
-                vectors[start : start + len(words)] = self._means(words, own)
-                advance(len(words))
+            start = 0
+            while start < count:
+                stop, size = start, 0
+                while stop < min(start + _WORDS_AT_ONCE, count) and size < _BYTES_AT_ONCE:
+                    size += len(self.words[stop])
+                    stop += 1
+                vectors[start:stop] = self._means(self.words[start:stop], np.arange(start, stop))
+                advance(stop - start)
+                start = stop
         return vectors
 
     def vector(self, word: str) -> Vector | None:
@@ -84,8 +96,12 @@ class FastTextModel:
         owners, rows = np.append(known, owners), np.append(own[known], rows)
         parts = np.bincount(owners, minlength=len(words))
         weights = (1 / np.maximum(parts, 1))[owners].astype(np.float32)
-        shape = (len(words), len(self.matrix))
-        means: Matrix = scipy.sparse.csr_array((weights, (owners, rows)), shape) @ self.matrix
+        matrix = self.matrix
+        if isinstance(matrix, QuantizedMatrix):
+            used, rows = np.unique(rows, return_inverse=True)
+            matrix = matrix[used]
+        shape = (len(words), len(matrix))
+        means: Matrix = scipy.sparse.csr_array((weights, (owners, rows)), shape) @ matrix
         return means
 
     def _subwords(self, words: list[bytes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -94,11 +110,16 @@ class FastTextModel:
         owners, hashes = ngram_hashes(words, self.shortest, self.longest)
         rows = (hashes % np.uint32(self.buckets)).astype(np.intp)
         used = np.array([word != _END_OF_SENTENCE for word in words], bool)[owners]
+        if self.kept is not None:
+            buckets, places = self.kept
+            where = np.minimum(np.searchsorted(buckets, rows), len(buckets) - 1)
+            used &= buckets[where] == rows
+            rows = places[where]
         return owners[used], rows[used] + len(self.words)
 
 
-def read_fasttext_model(path: Path) -> FastTextModel | None:
-    """Read the words and map the matrix; None for a quantized model, which only fastText reads."""
+def read_fasttext_model(path: Path) -> FastTextModel:
+    """Read the words and map the matrix; a quantized one, which is small, is read."""
     with path.open("rb") as stream:
         content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     try:
@@ -106,6 +127,10 @@ def read_fasttext_model(path: Path) -> FastTextModel | None:
             return _Reader(path, content).model()
     except (struct.error, OverflowError) as error:
         raise _broken(path, "it ends before its matrix") from error
+    except ValueError as error:
+        if isinstance(error, FormatError):
+            raise
+        raise _broken(path, str(error)) from error
 
 
 class _Reader:
@@ -122,7 +147,7 @@ class _Reader:
         self.position += layout.size
         return values
 
-    def model(self) -> FastTextModel | None:
+    def model(self) -> FastTextModel:
         """Read everything up to the matrix."""
         magic, version = self.take(struct.Struct("<2i"))
         if magic != MAGIC or version not in VERSIONS:
@@ -131,23 +156,25 @@ class _Reader:
         if version == VERSIONS[0] and model == _SUPERVISED:
             longest = 0  # as fastText itself reads old classifiers
         size, n_words, _, _, n_kept = self.take(_SIZES)
-        if not (0 < n_words <= size and dimension > 0 and buckets >= 0):
+        if not (
+            0 < n_words <= size and dimension > 0 and buckets >= 0 and longest <= LONGEST_NGRAM
+        ):
             raise _broken(
-                self.path, f"it has {n_words} words, {dimension} dimensions, {buckets} buckets"
+                self.path,
+                f"it has {n_words} words, {dimension} dimensions, {buckets} buckets and n-grams of "
+                f"up to {longest} characters",
             )
         words, counts = self.dictionary(size)
-        self.position += 8 * max(n_kept, 0)  # only quantized models leave buckets out
-        (quantized,) = self.take(struct.Struct("<?"))
-        if quantized:
-            return None
-        rows, columns = self.take(struct.Struct("<2q"))
-        matrix = self.matrix(rows, columns, dimension)
-        buckets = buckets if longest > 0 and n_kept < 0 else 0
-        if rows < n_words + buckets:
-            raise _broken(
-                self.path, f"it has {rows} rows for {n_words} words and {buckets} buckets"
-            )
-        return FastTextModel(words[:n_words], counts[:n_words], matrix, shortest, longest, buckets)
+        kept = self.kept_buckets(n_kept) if n_kept > 0 else None
+        matrix = self.matrix(dimension)
+        rows = len(matrix)
+        buckets = buckets if longest > 0 and n_kept != 0 else 0
+        needed = buckets if kept is None else int(kept[1].max()) + 1
+        if rows < n_words + needed:
+            raise _broken(self.path, f"it has {rows} rows for {n_words} words and {needed} buckets")
+        return FastTextModel(
+            words[:n_words], counts[:n_words], matrix, shortest, longest, buckets, kept
+        )
 
     def dictionary(self, size: int) -> tuple[list[bytes], npt.NDArray[np.int64]]:
         """Read the words and labels, and how often each was seen."""
@@ -165,8 +192,29 @@ class _Reader:
         self.position = position
         return words, counts
 
-    def matrix(self, rows: int, columns: int, dimension: int) -> npt.NDArray[np.float32]:
-        """Map the matrix, all of which must be there."""
+    def kept_buckets(self, count: int) -> Kept:
+        """Read which buckets were not left out, and where their rows are."""
+        if count > (len(self.content) - self.position) // 8:
+            raise _broken(self.path, f"it keeps {count} buckets, which are not all there")
+        end = self.position + 8 * count
+        pairs = np.frombuffer(self.content[self.position : end], "<i4").reshape(-1, 2)
+        self.position = end
+        if (pairs < 0).any() or len(np.unique(pairs[:, 0])) < count:
+            raise _broken(self.path, "the buckets that it keeps are none")
+        pairs = pairs[np.argsort(pairs[:, 0])].astype(np.intp)
+        return pairs[:, 0], pairs[:, 1]
+
+    def matrix(self, dimension: int) -> npt.NDArray[np.float32] | QuantizedMatrix:
+        """Map the matrix, or read a quantized one; all of it must be there."""
+        (quantized,) = self.take(struct.Struct("<B"))
+        if quantized > 1:
+            raise _broken(self.path, "it does not say whether it is quantized")
+        if quantized:
+            found = read_quantized(self.content, self.position)
+            if found.shape[1] != dimension:
+                raise _broken(self.path, f"its matrix is {found.shape}, of dimension {dimension}")
+            return found
+        rows, columns = self.take(struct.Struct("<2q"))
         if columns != dimension or rows < 1:
             raise _broken(self.path, f"its matrix is {rows} x {columns}, of dimension {dimension}")
         size = 4 * rows * columns

@@ -7,10 +7,12 @@ read opcode by opcode, as a list of texts and numbers, so that nothing in it can
 from __future__ import annotations
 
 import pickletools
+import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
@@ -19,6 +21,7 @@ from geomm_plugin.formats import Format
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
+_NUMPY_BEGINS = b"\x93NUMPY"
 _ENCODING = ("utf-8", "surrogateescape")
 
 
@@ -30,13 +33,10 @@ class NpyVectors(Format):
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Map the array into memory and read the words."""
-        try:
-            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise FormatError(f"{path} is not a whole numpy array ({error}).") from error
+        vectors = mapped_array(path)
         vocabulary = _find_vocabulary(path)
         words = _read_words(vocabulary)
-        if vectors.ndim != 2 or len(words) != len(vectors):
+        if vectors.ndim != 2 or len(words) != len(vectors) or not vectors.shape[1]:
             raise FormatError(
                 f"{path} has the shape {vectors.shape}, but {vocabulary} has {len(words)} words; "
                 "one row is needed for each word."
@@ -68,6 +68,31 @@ class NpyVectors(Format):
             for block in embeddings.blocks():
                 stream.write(np.ascontiguousarray(block, dtype).tobytes())
                 advance(len(block))
+
+
+def mapped_array(path: Path) -> npt.NDArray[Any]:
+    """Map a `.npy` file of numbers into memory; nothing is read or reserved until it is used."""
+    with path.open("rb") as stream:
+        begin = stream.read(len(_NUMPY_BEGINS))
+    if begin != _NUMPY_BEGINS:
+        archive = "an archive (.npz), not " if begin.startswith(b"PK") else "not "
+        raise FormatError(
+            f"{path} is {archive}a numpy array. Save one array with numpy.save, or name the format."
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python 2 and of types that are refused below
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # numpy's header is a Python literal: whatever its parsers raise
+        raise FormatError(
+            f"{path} is not a whole numpy array ({error}). Fetch it again, or write it again."
+        ) from error
+    if array.dtype.kind not in "fiu":
+        raise FormatError(f"{path} holds {array.dtype}, not numbers. Vectors are needed.")
+    numbers: npt.NDArray[Any] = array
+    return numbers
 
 
 def _find_vocabulary(path: Path) -> Path:

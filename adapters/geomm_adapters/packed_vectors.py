@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_adapters.gensim_vectors import is_keyedvectors, to_keyedvectors
+from geomm_adapters.subword_hashes import LONGEST_NGRAM
 from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.errors import missing_extra
+from geomm_plugin.errors import FormatError, missing_extra
+from geomm_plugin.strict_json import parse_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 SUBWORDS = ("min_n", "max_n", "bucket")  # what fastText's KeyedVectors know beside their arrays
@@ -43,7 +45,9 @@ def pack(source: Any) -> tuple[dict[str, Any], Arrays]:
 
 def unpack(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
     """Make the object that pack() was given."""
-    words = json.loads(arrays["words"].tobytes())
+    words = parse_json(arrays["words"].tobytes())
+    if not isinstance(words, list) or not all(type(word) is str for word in words):
+        raise FormatError("The words are not a list of texts.")
     attributes = {
         name.removeprefix("attributes/"): values
         for name, values in arrays.items()
@@ -52,6 +56,8 @@ def unpack(description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]
     embeddings = Embeddings(words, arrays["vectors"], attributes)
     if description["kind"] == "embeddings":
         return embeddings
+    if description["kind"] != "keyed_vectors":
+        raise FormatError("The vectors are of no known kind.")
     if "subwords" not in description:
         return to_keyedvectors(embeddings)
     return _fasttext(embeddings, description["subwords"], arrays)
@@ -66,6 +72,13 @@ def _fasttext(
         raise missing_extra("fastText's KeyedVectors", "gensim") from None
     from geomm_adapters.gensim_subwords import fill
 
+    shortest, longest, buckets = (subwords[name] for name in SUBWORDS)
+    rows = len(arrays["vectors_ngrams"])
+    if not (longest <= LONGEST_NGRAM and buckets == rows):
+        raise FormatError(
+            f"There are {rows} rows for {buckets} buckets of n-grams of {shortest} to {longest} "
+            "characters."
+        )
     keyed_vectors = FastTextKeyedVectors(embeddings.dimension, **subwords)
     fill(keyed_vectors, embeddings, embeddings.vectors.dtype)
     keyed_vectors.vectors_vocab = arrays["vectors_vocab"]

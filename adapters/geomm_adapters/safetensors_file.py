@@ -27,11 +27,13 @@ from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.formats import Format
+from geomm_plugin.strict_json import parse_json
 
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
 _FLOATS = ("F16", "F32", "F64")
 _METADATA = {"format": "geomm_plugin embeddings 1"}
 _LENGTH_BYTES = 8
+_MOST_OF_NOTHING = 2**31  # rows or columns of a tensor without numbers
 _ALIGNMENT = 64
 _LONGEST_HEADER = 10**8  # as the format's own library
 _ENCODING = ("utf-8", "surrogatepass")  # any text at all, also bytes that were not UTF-8
@@ -98,7 +100,8 @@ def _write_header(stream: BinaryIO, tensors: dict[str, tuple[str, Sequence[int],
 def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
     """Cut a text into the words that end at `ends`."""
     bounds = [0, *ends.tolist()]
-    if bounds[-1] > len(text) or (np.diff(bounds) < 0).any():
+    # Compared, not subtracted: the difference of two int64 may be none.
+    if bounds[-1] > len(text) or min(bounds[:2]) < 0 or (ends[1:] < ends[:-1]).any():
         raise tensors.error("the ends of the words are out of order")
     whole = text[: bounds[-1]].tobytes()
     try:
@@ -118,9 +121,9 @@ class _Tensors:
             if not 2 <= length <= min(size - _LENGTH_BYTES, _LONGEST_HEADER):
                 raise self.error("it has no header of that format")
             try:
-                header = json.loads(stream.read(length))
+                header = parse_json(stream.read(length))
             except ValueError as error:
-                raise self.error("its header is not JSON") from error
+                raise self.error(f"its header is not JSON ({error})") from error
         if not isinstance(header, dict):
             raise self.error("its header names no tensors")
         self._header = header
@@ -133,8 +136,8 @@ class _Tensors:
         if described is None:
             names = ", ".join(key for key in self._header if key != "__metadata__")
             raise FormatError(
-                f"{self.path} holds no tensor {name!r}, but: {names or 'nothing'}. Embeddings are "
-                "'vectors', 'words' and 'word_ends', as `geomm convert` writes them."
+                f"{self.path} holds no tensor {name!r}, but: {names[:200] or 'nothing'}. "
+                "Embeddings are 'vectors', 'words' and 'word_ends', as `geomm convert` writes them."
             )
         kind, shape, begin, end = self._described(name, described)
         if kind not in kinds or len(shape) != dimensions:
@@ -143,6 +146,8 @@ class _Tensors:
         if math.prod(shape) * dtype.itemsize != end - begin or end > self._size:
             raise self.error(f"the bytes of {name!r} are not all there; it seems cut off")
         if begin == end:  # there is nothing to map
+            if max(shape) > _MOST_OF_NOTHING:
+                raise self.error(f"{name!r} has the shape {shape}")
             return np.empty(shape, dtype)
         return np.asarray(np.memmap(self.path, dtype, "r", self._begin + begin, tuple(shape)))
 
@@ -160,6 +165,7 @@ class _Tensors:
         except (TypeError, KeyError, ValueError):
             raise self.error(f"its header does not describe {name!r}") from None
         numbers = [*shape, begin, end] if isinstance(shape, list) else [None]
-        if kind not in _TYPES or not all(type(n) is int and n >= 0 for n in numbers):
+        known = isinstance(kind, str) and kind in _TYPES
+        if not known or not all(type(n) is int and n >= 0 for n in numbers):
             raise self.error(f"its header does not describe {name!r}")
         return kind, shape, begin, end

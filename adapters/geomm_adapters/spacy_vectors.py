@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from geomm_adapters.npy_vectors import mapped_array
+from geomm_adapters.subword_hashes import LONGEST_NGRAM
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings, Vector
 from geomm_plugin.errors import FormatError, missing_extra
 from geomm_plugin.formats import Format
@@ -37,6 +39,11 @@ def from_spacy(source: Any) -> Embeddings:
     table = getattr(vocabulary, "vectors", vocabulary)
     strings = getattr(vocabulary, "strings", None) or table.strings
     if table.mode == "floret":
+        if table.maxn > LONGEST_NGRAM or not 1 <= table.hash_count <= 4:
+            raise FormatError(
+                f"This {type(source).__name__} of spaCy has n-grams of up to {table.maxn} "
+                f"characters and {table.hash_count} hashes of each; floret has 1 to 4."
+            )
         return _from_floret(table, list(strings))
     keys = sorted(table.key2row.items(), key=lambda item: item[1])
     named = [(strings[key], row) for key, row in keys if key in strings]
@@ -46,6 +53,11 @@ def from_spacy(source: Any) -> Embeddings:
             "such as one whose name ends in _md or _lg."
         )
     rows = np.array([row for _, row in named])
+    if rows.min() < 0 or rows.max() >= len(table.data):
+        raise FormatError(
+            f"This {type(source).__name__} of spaCy has words in rows {rows.min()} to "
+            f"{rows.max()}, but {len(table.data)} rows. Load it again."
+        )
     whole = len(rows) == len(table.data) and bool((rows == np.arange(len(rows))).all())
     data = _on_cpu(table.data)
     return Embeddings([word for word, _ in named], data if whole else data[rows])
@@ -114,7 +126,18 @@ class SpacyModel(Format):
             raise missing_extra(f"{path}, a pipeline of spaCy,", "spacy") from None
         if not self.recognizes(path):
             raise FormatError(f"{path} is no folder of a spaCy pipeline with vectors.")
-        embeddings = from_spacy(Vocab().from_disk(path / "vocab"))
+        mapped_array(path / "vocab" / "vectors")  # spaCy reserves what its header claims
+        try:
+            embeddings = from_spacy(Vocab().from_disk(path / "vocab"))
+        except OSError:
+            raise
+        except FormatError as error:
+            raise FormatError(f"{path}: {error}") from error
+        except Exception as error:  # spaCy, msgpack and their parsers, each in its own way
+            raise FormatError(
+                f"{path}: spaCy cannot read its vocabulary and vectors "
+                f"({type(error).__name__}: {error}). Fetch the folder again."
+            ) from error
         return embeddings if max_words is None else embeddings.head(max_words)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:

@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from geomm_plugin.array_file import read_arrays
 from geomm_plugin.embeddings import Embeddings, Matrix, SubwordEmbeddings, Vector
 from geomm_plugin.errors import FormatError
 from geomm_plugin.formats import Format
+from geomm_plugin.strict_json import parse_json
 
 _FOLDERS = ("", "0_StaticEmbedding")  # model2vec's own layout, and sentence-transformers'
 _TENSORS = ("embeddings", "embedding.weight")
@@ -51,26 +53,29 @@ class StaticModelFolder(Format):
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the tokens that are whole words."""
-        from safetensors import SafetensorError, safe_open
-
         folder = _find(path)
         if folder is None:
             raise FormatError(f"{path} holds no model.safetensors with a tokenizer.json.")
+        _, tensors = read_arrays(folder / "model.safetensors")
+        tokenizer_path = folder / "tokenizer.json"
+        content = tokenizer_path.read_bytes()
         try:
-            with safe_open(folder / "model.safetensors", "numpy") as stream:
-                tensors = {name: stream.get_tensor(name) for name in stream.keys()}
-            content = (folder / "tokenizer.json").read_text(encoding="utf-8")
-            description = json.loads(content)
-        except (SafetensorError, ValueError) as error:
-            raise FormatError(f"{path}: damaged ({error}). Fetch it again.") from error
+            description = parse_json(content)
+            _check(description)
+        except ValueError as error:
+            raise FormatError(f"{tokenizer_path}: damaged ({error}). Fetch it again.") from error
         names = [name for name in _TENSORS if name in tensors]
         if not names:
             raise FormatError(
-                f"{path}: its tensors are {', '.join(tensors)}; a static model has one called "
-                f"{' or '.join(_TENSORS)}. Other models have no vector a token."
+                f"{path}: its tensors are {', '.join(tensors)[:200]}; a static model has one "
+                f"called {' or '.join(_TENSORS)}. Other models have no vector a token."
             )
-        table = _Table(tensors[names[0]], tensors.get("weights"), tensors.get("mapping"))
-        embeddings = _embeddings(table, description, _tokenizer(content, description))
+        try:
+            table = _Table(tensors[names[0]], tensors.get("weights"), tensors.get("mapping"))
+            table.check(max(_words(description).values(), default=0))
+        except ValueError as error:
+            raise FormatError(f"{path}: {error} Fetch it again.") from error
+        embeddings = _embeddings(table, description, _tokenizer(tokenizer_path, description))
         return embeddings if max_words is None else embeddings.head(max_words)
 
 
@@ -86,6 +91,27 @@ class _Table:
         self.rows = rows if rows.dtype != np.int8 else rows.astype(np.float32)
         self.weights = weights
         self.mapping = mapping
+
+    @property
+    def count(self) -> int:
+        """How many tokens have a vector."""
+        per_token = [part for part in (self.mapping, self.weights) if part is not None]
+        return min(map(len, per_token or [self.rows]))
+
+    def check(self, last: int) -> None:
+        """Make sure that every token has a vector; a ValueError says which part does not fit."""
+        rows, mapping, weights = self.rows, self.mapping, self.weights
+        if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind != "f":
+            raise ValueError(f"Its vectors have the shape {rows.shape} and the type {rows.dtype}.")
+        if mapping is not None:
+            if mapping.ndim != 1 or mapping.dtype.kind not in "iu":
+                raise ValueError("Its mapping of tokens to rows is no list of whole numbers.")
+            if len(mapping) and not 0 <= mapping.min() <= mapping.max() < len(rows):
+                raise ValueError(f"Its mapping of tokens leads outside its {len(rows)} rows.")
+        if weights is not None and (weights.ndim != 1 or weights.dtype.kind != "f"):
+            raise ValueError("Its weights are no list of numbers.")
+        if last >= self.count:
+            raise ValueError(f"Its tokenizer has a token {last}; there are {self.count} vectors.")
 
     def vectors(self, ids: list[int]) -> Matrix:
         """Return the vectors of some tokens."""
@@ -104,7 +130,7 @@ def _embeddings(table: _Table, description: Mapping[str, Any], ids_of: Ids | Non
         return Embeddings(words, vectors)
 
     def subwords(word: str) -> Vector | None:
-        ids = ids_of(word)
+        ids = [number for number in ids_of(word) if number < table.count]
         if not ids:
             return None
         mean: Vector = table.vectors(ids).mean(axis=0)
@@ -131,6 +157,32 @@ def _words(description: Mapping[str, Any]) -> dict[str, int]:
     return {token[1:]: n for n, token in tokens if token[:1] in marked and len(token) > 1}
 
 
+def _check(description: Any) -> None:
+    """Make sure that a tokenizer's description is what is read below; else a ValueError."""
+    model = description.get("model") if isinstance(description, dict) else None
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), (dict, list)):
+        raise ValueError("it describes no vocabulary")
+    vocabulary = model["vocab"]
+    if isinstance(vocabulary, list):
+        pairs = all(isinstance(pair, list) and len(pair) == 2 for pair in vocabulary)
+        whole = pairs and all(isinstance(token, str) for token, _ in vocabulary)
+    else:
+        numbers = list(vocabulary.values())
+        whole = all(type(n) is int and n >= 0 for n in numbers) and len(set(numbers)) == len(
+            numbers
+        )
+    if not whole:
+        raise ValueError("its vocabulary is no list of tokens, or two tokens have one number")
+    added = description.get("added_tokens") or []
+    if not isinstance(added, list) or not all(
+        isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
+    ):
+        raise ValueError("its added tokens are no list")
+    for name in ("unk_token", "continuing_subword_prefix"):
+        if not isinstance(model.get(name), (str, type(None))):
+            raise ValueError(f"its {name} is no text")
+
+
 def _find(path: Path) -> Path | None:
     for name in _FOLDERS:
         if all((path / name / file).is_file() for file in ("model.safetensors", "tokenizer.json")):
@@ -138,12 +190,17 @@ def _find(path: Path) -> Path | None:
     return None
 
 
-def _tokenizer(content: str, description: Mapping[str, Any]) -> Ids | None:
+def _tokenizer(path: Path, description: Mapping[str, Any]) -> Ids | None:
     try:
         from tokenizers import Tokenizer
     except ImportError:
         return None
-    return _ids_of(Tokenizer.from_str(content), description)
+    try:
+        return _ids_of(Tokenizer.from_file(str(path)), description)
+    except Exception as error:  # tokenizers raises no class of its own
+        raise FormatError(
+            f"{path}: tokenizers cannot read it ({error}). Fetch it again, or update tokenizers."
+        ) from error
 
 
 def _ids_of(tokenizer: Any, description: Mapping[str, Any]) -> Ids:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+LONGEST_NGRAM = 100  # characters; a file that claims more would have every word hashed for hours
 _OFFSET, _PRIME = 2166136261, 16777619
 
 

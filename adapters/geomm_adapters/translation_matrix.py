@@ -19,12 +19,14 @@ from typing import Any, Self
 import numpy as np
 
 from geomm_adapters.packed_vectors import pack, unpack
+from geomm_plugin.array_file import checksum, read_arrays
 from geomm_plugin.atomic import written_beside
 from geomm_plugin.embeddings import Embeddings, Matrix, as_embeddings
 from geomm_plugin.errors import (
     DictionaryError,
     FileError,
     FormatError,
+    MissingExtraError,
     NotFittedError,
     UnknownNameError,
 )
@@ -33,7 +35,13 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import CSLS, Retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import describe_mapper, restore_mapper, unfitted_mapper
+from geomm_plugin.storage import (
+    describe_mapper,
+    parse_description,
+    restore_mapper,
+    unfitted_mapper,
+)
+from geomm_plugin.strict_json import parse_json
 
 SOURCE, TARGET = "source", "target"
 KIND = "geomm_plugin.translation_matrix"
@@ -189,6 +197,7 @@ class TranslationMatrix:
             "words": json.dumps([self.source_word, self.target_word]),
         }
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        header["sha256"] = checksum(header, contiguous)
         with written_beside(Path(fname)) as part:
             save_file(contiguous, part, header)
 
@@ -197,13 +206,21 @@ class TranslationMatrix:
         """Load what save() wrote."""
         path = Path(fname)
         header, arrays = _read(path)
-        description, packed = json.loads(header["mapper"]), json.loads(header["languages"])
+        description = parse_description(header.get("mapper", ""), path)
         mapper = unfitted_mapper(description, path)
         restore_mapper(mapper, description, _part(arrays, "mapper"), path)
-        source, target = (unpack(packed[n], _part(arrays, n)) for n in (SOURCE, TARGET))
-        model = cls(source, target, mapper=mapper)
-        model.source_word, model.target_word = map(tuple, json.loads(header["words"]))
-        model._take_matrix()
+        try:
+            packed, words = parse_json(header["languages"]), parse_json(header["words"])
+            source, target = (unpack(packed[n], _part(arrays, n)) for n in (SOURCE, TARGET))
+            model = cls(source, target, mapper=mapper)
+            model.source_word, model.target_word = map(tuple, words)
+            model._take_matrix()
+        except MissingExtraError:
+            raise
+        except Exception as error:  # whoever made the file, it was not save()
+            raise FormatError(
+                f"{path}: not a saved TranslationMatrix ({error}). Train and save again."
+            ) from error
         return model
 
     def _fitted(self) -> Mapper:
@@ -249,21 +266,22 @@ def _vector(embeddings: Embeddings, word: str) -> Matrix:
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Matrix]]:
-    from safetensors import SafetensorError, safe_open
-
     if not path.is_file():
         raise FileError(f"There is no file {path}. Check the path of the translation matrix.")
     try:
-        with safe_open(path, "numpy") as stream:
-            header = stream.metadata() or {}
-            arrays = {name: stream.get_tensor(name) for name in stream.keys()}
-    except SafetensorError as error:
+        header, arrays = read_arrays(path)
+    except FormatError as error:
         raise FormatError(
-            f"{path}: not a saved TranslationMatrix ({error}). gensim's own files are pickles, "
-            "which are not read here: train again from the same word pairs, and save."
+            f"{error} A TranslationMatrix that gensim itself saved is a pickle, which is not read "
+            "here: train again from the same word pairs, and save."
         ) from error
     if header.get("kind") != KIND:
         raise FormatError(f"{path}: holds arrays, but not those of a TranslationMatrix.")
+    if header.pop("sha256", None) != checksum(header, arrays):
+        raise FormatError(
+            f"{path}: its checksum differs from what it holds. The file is damaged; copy it again, "
+            "or train and save again."
+        )
     return header, arrays
 
 

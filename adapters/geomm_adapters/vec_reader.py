@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
-import numpy.typing as npt
-
 from geomm_adapters.decimals import parse_decimal
-from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader
+from geomm_adapters.growing_rows import GrowingRows
+from geomm_adapters.line_blocks import LONGEST_LINE, LineBlocks
 from geomm_adapters.vec_lines import BadLineError, Lines, parse_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 
-_FIRST_READ, _READ, _LONGEST_LINE = 2**18, 2**22, 2**26  # bytes
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MOST_BLANK = 2**16  # bytes of empty lines in a row
+_MOST_REPETITIONS = 10_000  # lines with a word seen before, where there are few others
+_TOO_MANY = 10**18
 _EXPECTED = "the first line 'words dimension', such as '200000 300', or a word and its numbers"
 
 
@@ -39,28 +38,31 @@ class VecReader:
         self.max_words = max_words
         self.words: list[str] = []
         self._seen: set[str] = set()
-        self._repeated: list[str] = []
+        self._repeated: str | None = None  # the first word that came again
+        self._repetitions = 0
+        self._blank = 0  # bytes since the last line with a word
         self._lines = 0  # lines behind us, with the header
         self._entries = 0  # lines with a word behind us, with those that repeat one
-        self._blocks = _Blocks(path, file)
+        self._blocks = LineBlocks(path, file)
         self._header = self._read_header()
-        self._rows = _Rows(self._header.dimension)
+        self._rows = GrowingRows(self._header.dimension)
 
     def __iter__(self) -> Iterator[None]:
         while (wanted := self._wanted()) != 0:
             block = self._blocks.take(wanted, self._header.dimension)
             if not block:
                 break
+            self._refuse_blank(block)
             self._add(self._parse(block))
             yield
         self._check_promise()
 
     def embeddings(self) -> Embeddings:
         """Return what was read."""
-        if self._repeated:
+        if self._repeated is not None:
             warnings.warn(
-                f"{self.path}: {len(self._repeated)} lines repeat a word of an earlier line, e.g. "
-                f"{self._repeated[0]!r}; the first vector of each word was kept.",
+                f"{self.path}: {self._repetitions} lines repeat a word of an earlier line, e.g. "
+                f"{self._repeated[:60]!r}; the first vector of each word was kept.",
                 stacklevel=4,
             )
         return Embeddings(self.words, self._rows.trimmed())
@@ -79,19 +81,18 @@ class VecReader:
         if first is None:
             raise FormatError(f"{self.path} is empty; expected {_EXPECTED}.")
         columns = first.rstrip(b" \r").split(b" ")
+        promised: int | None = None
         if len(columns) == 2 and columns[0].isdigit() and columns[1].isdigit():
             self._blocks.skip_line()
             self._lines = 1
-            numbers = int(columns[1])
-            promised: int | None = int(columns[0])
+            promised, numbers = map(_bounded, columns)
         else:
             numbers = 0
             for column in reversed(columns[1:]):
                 if parse_decimal(column) is None:
                     break
                 numbers += 1
-            promised = None
-        if not 0 < numbers < _LONGEST_LINE:
+        if not 0 < numbers < LONGEST_LINE:
             shown = first[:60].decode("utf-8", "backslashreplace")
             raise FormatError(
                 f"{self.path}, line 1: expected {_EXPECTED}; found {shown!r}. "
@@ -131,26 +132,53 @@ class VecReader:
             kept = []
             for row, word in enumerate(words):
                 if word in self._seen:
-                    self._repeated.append(word)
+                    self._repeated = word if self._repeated is None else self._repeated
+                    self._repetitions += 1
                 else:
                     self._seen.add(word)
                     kept.append(row)
             words, vectors = [words[row] for row in kept], vectors[kept]
         self.words += words
         self._rows.add(vectors)
+        if self._repetitions > max(_MOST_REPETITIONS, 10 * len(self.words)):
+            raise FormatError(
+                f"{self.path}, up to line {self._lines}: {self._repetitions} lines repeat one of "
+                f"{len(self.words)} words. This is no file of word vectors."
+            )
+
+    def _refuse_blank(self, block: memoryview) -> None:
+        """Stop at megabytes of nothing, as few compressed bytes can hold without end."""
+        is_blank = not (bytes(block[:99]).strip(b" \r\n") or bytes(block).strip(b" \r\n"))
+        self._blank = self._blank + len(block) if is_blank else 0
+        if self._blank > _MOST_BLANK:
+            raise FormatError(
+                f"{self.path}: over {_MOST_BLANK} bytes of empty lines follow line {self._lines}. "
+                "Take them out, or read fewer words with max_words."
+            )
 
     def _check_promise(self) -> None:
         promised = self._header.promised
         if promised is None or (self.max_words is not None and len(self.words) >= self.max_words):
             return
-        found = self._entries + self._blocks.count_entries()
+        found, rest = self._entries, ""
+        while block := self._blocks.take(None, 1):
+            self._refuse_blank(block)
+            found += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
+            if self.max_words is not None and found > max(promised, self.max_words):
+                rest = " or more"  # and no more of the file is read than that takes
+                break
         if found != promised:
             cut = "The file seems cut off; fetch it again. " if found < promised else ""
             raise FormatError(
-                f"{self.path}: line 1 promises {promised} words, but the file holds {found}. {cut}"
-                f"If it is whole, mend line 1 to '{found} {self._header.dimension}', or pass "
+                f"{self.path}: line 1 promises {promised} words, but the file holds {found}{rest}. "
+                f"{cut}If it is whole, mend line 1 to '{found} {self._header.dimension}', or pass "
                 f"max_words={max(len(self.words), 1)}."
             )
+
+
+def _bounded(digits: bytes) -> int:
+    """Return a number of any length, or one that is more than any file holds."""
+    return int(digits) if len(digits) < len(str(_TOO_MANY)) else _TOO_MANY
 
 
 def _hint(line: bytes) -> str:
@@ -161,107 +189,3 @@ def _hint(line: bytes) -> str:
     if b"\t" in line:
         return "There are tabs on this line; columns are separated by single spaces."
     return ""
-
-
-class _Blocks:
-    """A file, plain or gzipped, as blocks of whole lines; each line ends in a line feed.
-
-    A block stands in a buffer that the next one overwrites.
-    """
-
-    def __init__(self, path: Path, file: BinaryIO):
-        self.ended = False  # the file has been read to its end
-        self._path = path
-        is_gzip = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
-        self._stream = gzip_reader(file) if is_gzip else file
-        self._buffer = bytearray()
-        self._lines = memoryview(b"")  # what was read and not yet taken
-        self._bytes_per_line = 0.0  # as the first lines have
-
-    def first_line(self) -> bytes | None:
-        """Return the first line; None if the file holds nothing but white space."""
-        self._fill(_FIRST_READ)
-        if self._lines[:3] == _BYTE_ORDER_MARK:
-            self._lines = self._lines[3:]
-        while not (text := bytes(self._lines)).strip():
-            if self.ended:
-                return None
-            self._fill(_READ)
-        self._bytes_per_line = len(text) / text.count(b"\n")
-        return text.partition(b"\n")[0]
-
-    def skip_line(self) -> None:
-        """Leave out the first line."""
-        self._lines = self._lines[bytes(self._lines).index(b"\n") + 1 :]
-
-    def take(self, count: int | None, dimension: int) -> memoryview:
-        """Return lines with at most `count` words, or a handy block; nothing at the file's end."""
-        shortest = 2 * dimension + 1  # bytes of a line with a word: a space and a digit a number
-        if not self._lines:
-            size = _READ
-            if count is not None:
-                size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
-            self._fill(size)
-        block, self._lines = self._lines, self._lines[:0]
-        if count is not None and count < len(block) // shortest:
-            feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
-            if len(feeds) > count:
-                end = int(feeds[count - 1]) + 1
-                block, self._lines = block[:end], block[end:]
-        return block
-
-    def count_entries(self) -> int:
-        """Count the lines that are left and not empty."""
-        entries = 0
-        while block := self.take(None, 1):
-            entries += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
-        return entries
-
-    def _fill(self, size: int) -> None:
-        """Read about `size` bytes, and on to the end of a line."""
-        if len(self._buffer) < size:
-            self._buffer = bytearray(size)
-        try:
-            start = memoryview(self._buffer)[:size]
-            length = self._stream.readinto(start)  # type: ignore[attr-defined]
-            rest = self._stream.readline(_LONGEST_LINE)
-        except broken_gzip_errors() as error:
-            raise FormatError(
-                f"{self._path}: the compressed data break off or are damaged ({error}). Fetch the "
-                "file again, or read fewer words with max_words."
-            ) from error
-        if len(rest) == _LONGEST_LINE:
-            raise FormatError(
-                f"{self._path} holds a line of over {_LONGEST_LINE} bytes; it is not .vec text."
-            )
-        self.ended = not rest.endswith(b"\n")
-        if rest or (length and self._buffer[length - 1] != ord("\n")):
-            rest = rest.removesuffix(b"\n") + b"\n"
-        if len(self._buffer) < length + len(rest):
-            self._buffer = self._buffer + rest
-        self._buffer[length : length + len(rest)] = rest
-        self._lines = memoryview(self._buffer)[: length + len(rest)]
-
-
-class _Rows:
-    """float32 rows that grow in place, to an eighth more memory than they need at most."""
-
-    def __init__(self, dimension: int):
-        self._dimension = dimension
-        self._count = 0
-        self._array = np.empty((0, dimension), np.float32)
-
-    def add(self, rows: npt.NDArray[np.float32]) -> None:
-        count = self._count + len(rows)
-        if count > len(self._array):
-            self._resize(max(count, self._count + self._count // 8))
-        self._array[self._count : count] = rows
-        self._count = count
-
-    def trimmed(self) -> npt.NDArray[np.float32]:
-        self._resize(self._count)
-        return self._array
-
-    def _resize(self, count: int) -> None:
-        # Large arrays are moved by the operating system, not copied; nobody else holds this one.
-        self._array.resize((count, self._dimension), refcheck=False)

@@ -14,6 +14,7 @@ from typing import BinaryIO, ClassVar
 
 import numpy as np
 
+from geomm_adapters.growing_rows import GrowingRows
 from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader, gzip_writer
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
@@ -23,6 +24,8 @@ from geomm_plugin.formats import Format
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n")
 _LONGEST_HEADER = 100
 _CHUNK = 1 << 22
+_LONGEST_WORD = 1 << 24  # bytes
+_LARGEST_DIMENSION = 1 << 24
 
 
 class Word2VecBin(Format):
@@ -46,7 +49,8 @@ class Word2VecBin(Format):
         """Read the first max_words words, and no more of the file than that takes."""
         with _opened_to_read(path) as stream:
             try:
-                return _read(path, stream, max_words)
+                compressed = path.suffix.lower() == ".gz"
+                return _read(path, stream, max_words, 0 if compressed else path.stat().st_size)
             except broken_gzip_errors() as error:
                 raise _cut_off(path, f"its compressed data end too early ({error})") from error
 
@@ -64,7 +68,9 @@ class Word2VecBin(Format):
                 advance(len(block))
 
 
-def _read(path: Path, stream: BinaryIO, max_words: int | None) -> Embeddings:
+def _read(
+    path: Path, stream: BinaryIO, max_words: int | None, certain_bytes: int = 0
+) -> Embeddings:
     buffer = stream.read(_CHUNK)
     header = _HEADER.match(buffer[:_LONGEST_HEADER])
     if header is None:
@@ -72,25 +78,41 @@ def _read(path: Path, stream: BinaryIO, max_words: int | None) -> Embeddings:
             f"{path} does not begin with a line of two numbers, words and dimension, as word2vec's "
             "binary files do. Name its format if it is another one."
         )
-    count, dimension = map(int, header.groups())
-    count = count if max_words is None else min(count, max_words)
+    promised, dimension = map(int, header.groups())
+    if not 0 < dimension <= _LARGEST_DIMENSION:
+        raise FormatError(
+            f"{path}: its first line claims vectors of {dimension} numbers; word2vec's have 1 to "
+            f"{_LARGEST_DIMENSION}. Name its format if it is another one."
+        )
+    count = promised if max_words is None else min(promised, max_words)
     size, position = 4 * dimension, header.end()
     words: list[str] = []
-    vectors = np.empty((count, dimension), np.float32)
+    rows = GrowingRows(dimension, min(count, certain_bytes // (size + 1)))
     with progress.task(f"Reading {count} words", total=count) as advance:
         while len(words) < count:
             space = buffer.find(b" ", position)
+            if space < 0 and len(buffer) - position > _LONGEST_WORD:
+                raise FormatError(
+                    f"{path}: word {len(words) + 1} has over {_LONGEST_WORD} bytes. The file is "
+                    "damaged, or of another format; fetch it again, or name its format."
+                )
             if space < 0 or space + 1 + size > len(buffer):
-                more = stream.read(_CHUNK)
+                more = stream.read(max(_CHUNK, space + 1 + size - len(buffer)))
                 if not more:
-                    raise _cut_off(path, f"{len(words)} of {header[1].decode()} words are there")
+                    raise _cut_off(path, f"{len(words)} of {promised} words are there")
                 buffer, position = buffer[position:] + more, 0
                 continue
             words.append(buffer[position:space].lstrip(b"\n").decode("utf-8", "surrogateescape"))
-            vectors[len(words) - 1] = np.frombuffer(buffer, "<f4", dimension, space + 1)
+            rows.add(np.frombuffer(buffer, "<f4", dimension, space + 1)[None])
             position = space + 1 + size
             advance(1)
-    return Embeddings(words, vectors)
+    whole = max_words is None or promised < max_words
+    if whole and (buffer[position:] + stream.read(_CHUNK)).strip():
+        raise FormatError(
+            f"{path}: its first line promises {promised} words of {dimension} numbers, but more "
+            f"follows. Fetch the file again, or pass max_words={max(promised, 1)}."
+        )
+    return Embeddings(words, rows.trimmed())
 
 
 def _bytes_of(word: str) -> bytes:

@@ -16,6 +16,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
+from geomm_plugin.strict_json import parse_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -243,16 +244,30 @@ def _translations(
     return [(word, translation_of[word]) for word in words]
 
 
+_LARGEST_SCORE = 100
+
+
 def _read_rows(path: Path, column: str) -> list[dict[str, Any]]:
     try:
         with click.open_file(str(path), encoding="utf-8") as stream:
-            rows = json.load(stream)
+            rows = parse_json(stream.read())
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
     except ValueError as error:
         raise FormatError(
             f"{path}: not JSON ({error}). Make it with geomm compare --json."
         ) from error
-    if not isinstance(rows, list) or not all(isinstance(r, dict) and column in r for r in rows):
+    if not isinstance(rows, list) or not all(_is_score(row, column) for row in rows):
         raise FormatError(f"{path}: not a list of scores. Make it with geomm compare --json.")
     return rows
+
+
+def _is_score(row: Any, column: str) -> bool:
+    if not isinstance(row, dict) or column not in row:
+        return False
+    texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
+    ends = [row[name] for name in (column + "_low", column + "_high") if name in row]
+    numbers = [] if row[column] is None else [row[column], *ends]  # None: it was not measured
+    return all(isinstance(text, str) for text in texts) and all(
+        type(number) in (int, float) and abs(number) <= _LARGEST_SCORE for number in numbers
+    )

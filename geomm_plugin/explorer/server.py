@@ -106,6 +106,10 @@ class Handler(BaseHTTPRequestHandler):
         if not self._comes_from_here():
             self._refuse(HTTPStatus.FORBIDDEN, "This page answers only its own address.")
             return
+        if any(name in self.headers for name in ("Content-Length", "Transfer-Encoding")):
+            # What follows would be taken for the next request, whoever wrote it.
+            self.send_error(HTTPStatus.BAD_REQUEST, "A question has no body.")
+            return
         path, _, query = self.path.partition("?")
         token, slash, name = path.removeprefix("/").partition("/")
         name = name or "index.html"
@@ -135,10 +139,20 @@ class Handler(BaseHTTPRequestHandler):
             answer, status = question(self.server.explorer, query), HTTPStatus.OK
         except GeommError as error:
             answer, status = {"error": str(error)}, HTTPStatus.BAD_REQUEST
+        except Exception:
+            logger.exception("The question %r has no answer.", text[:200])
+            problem = "Something is wrong in geomm explore itself; its log says what."
+            answer, status = {"error": problem}, HTTPStatus.INTERNAL_SERVER_ERROR
         # ASCII: a word may hold halves of surrogate pairs, which UTF-8 cannot.
         self._send(status, "application/json", json.dumps(answer).encode("ascii"))
 
-    def _refuse(self, status: HTTPStatus, reason: str) -> None:
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request of the page's, and close the connection."""
+        self.close_connection = True
+        status = HTTPStatus(code)
+        self._refuse(status, message if status == HTTPStatus.BAD_REQUEST else f"{status.phrase}.")
+
+    def _refuse(self, status: HTTPStatus, reason: str | None) -> None:
         self._send(status, "text/plain; charset=utf-8", f"{reason}\n".encode())
 
     def _send(self, status: HTTPStatus, content_type: str, content: bytes) -> None:
@@ -148,6 +162,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(content)))
+            if self.close_connection:
+                self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(content)
         except ConnectionError:  # the page no longer wants the answer

@@ -1,5 +1,6 @@
 """fastText models: our reader, fastText's and gensim's give the same vectors, seen or unseen."""
 
+import contextlib
 import random
 import sys
 from pathlib import Path
@@ -235,7 +236,10 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
         FastTextBin("c")
 
 
-def test_quantized_models_are_left_to_fasttext(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "how", [{}, {"qnorm": True}, {"dsub": 3}, {"cutoff": 400}, {"qnorm": True, "cutoff": 300}]
+)
+def test_quantized_models_are_read_as_fasttext_does(tmp_path, monkeypatch, how):
     generator = random.Random(0)
     text = tmp_path / "text.txt"
     lines = (
@@ -251,15 +255,39 @@ def test_quantized_models_are_left_to_fasttext(tmp_path, monkeypatch):
     whole = read_embeddings(tmp_path / "classifier.bin")
     assert not any(word.startswith("__label__") for word in whole.words)
     np.testing.assert_allclose(whole.vector("baumx"), model.get_word_vector("baumx"), atol=1e-6)
-    model.quantize()
+    if "cutoff" in how:
+        how = how | {"input": str(text), "retrain": False}
+    model.quantize(**how)
     model.save_model(str(tmp_path / "small.ftz"))
     small = read_embeddings(tmp_path / "small.ftz")
-    np.testing.assert_array_equal(small.vector("baumx"), model.get_word_vector("baumx"))
+    theirs = read_embeddings(tmp_path / "small.ftz", format=FastTextBin("fasttext"))
+    assert small.words == theirs.words == model.get_words()
+    np.testing.assert_allclose(small.vectors, theirs.vectors, atol=1e-6)
+    for word in [*UNSEEN, "baumx", "hausesx"]:
+        expected = model.get_word_vector(word)
+        if expected.any():
+            np.testing.assert_allclose(small.vector(word), expected, atol=1e-6)
+        else:
+            with pytest.raises(UnknownNameError):
+                small.vector(word)
     with pytest.raises(FormatError, match="gensim cannot read"):
         read_embeddings(tmp_path / "small.ftz", format=FastTextBin("gensim"))
     monkeypatch.setitem(sys.modules, "fasttext", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'geomm-plugin\[fasttext\]'"):
-        read_embeddings(tmp_path / "small.ftz")
+        read_embeddings(tmp_path / "small.ftz", format=FastTextBin("fasttext"))
+    assert read_embeddings(tmp_path / "small.ftz").words == small.words
+    content = (tmp_path / "small.ftz").read_bytes()
+    generator = random.Random(1)
+    for share in [0.01, 0.1, 0.5, 0.9]:
+        (tmp_path / "cut.ftz").write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(FormatError, match="cut off"):
+            read_embeddings(tmp_path / "cut.ftz")
+    for _ in range(200):
+        damaged = bytearray(content)
+        damaged[generator.randrange(4, len(content))] = generator.randrange(256)
+        (tmp_path / "cut.ftz").write_bytes(damaged)
+        with contextlib.suppress(FormatError, UnknownNameError):
+            read_embeddings(tmp_path / "cut.ftz").vector("baumx")
 
 
 def test_gensims_sample_models_read_alike():

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geomm_adapters import vec_reader
+from geomm_adapters import line_blocks
 from geomm_adapters.fasttext_vec import FastTextVec
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
@@ -311,8 +311,8 @@ def test_the_demo_data_read_as_a_plain_loop_reads_them():
 
 @pytest.mark.parametrize("name", ["large.vec", "large.vec.gz"])
 def test_memory_follows_the_rows_and_not_the_text(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(vec_reader, "_FIRST_READ", 2**16)
-    monkeypatch.setattr(vec_reader, "_READ", 2**16)
+    monkeypatch.setattr(line_blocks, "_FIRST_READ", 2**16)
+    monkeypatch.setattr(line_blocks, "_READ", 2**16)
     vectors = np.random.default_rng(3).standard_normal((8000, 100)).astype(np.float32)
     embeddings = Embeddings([f"w{number}" for number in range(8000)], vectors)
     vocabulary = traced_peak(lambda: (set(words := [f"x{n}" for n in range(8000)]), words))

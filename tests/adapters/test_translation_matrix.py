@@ -1,16 +1,25 @@
 """The drop-in for gensim's TranslationMatrix, side by side with gensim's own."""
 
+import json
 import unittest
 import warnings
 from collections import OrderedDict
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from geomm_adapters import TranslationMatrix
 from geomm_adapters.translation_matrix import Space
 from geomm_plugin import Cosine, Embeddings, as_embeddings, get_mapper, registry
-from geomm_plugin.errors import DictionaryError, FileError, FormatError, NotFittedError
+from geomm_plugin.array_file import checksum, read_arrays
+from geomm_plugin.errors import (
+    DictionaryError,
+    FileError,
+    FormatError,
+    GeommError,
+    NotFittedError,
+)
 from geomm_plugin.normalize import unit
 
 gensim = pytest.importorskip("gensim")
@@ -192,6 +201,47 @@ def test_subwords_survive_saving(tmp_path):
     assert type(loaded.source_lang_vec) is type(source)
     assert type(loaded.target_lang_vec) is Embeddings
     assert loaded.translate("unseen") == model.translate("unseen")
+    header, arrays = read_arrays(tmp_path / "model")
+    packed = json.loads(header["languages"])
+    packed["source"]["subwords"]["bucket"] = 10**12
+    header["languages"] = json.dumps(packed)
+    del header["sha256"]
+    header["sha256"] = checksum(header, arrays)
+    save_file(arrays, tmp_path / "model", header)
+    with pytest.raises(FormatError, match="100 rows for 1000000000000 buckets"):
+        TranslationMatrix.load(tmp_path / "model")
+
+
+def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, trained):
+    path = tmp_path / "model"
+    trained.save(path)
+    content = path.read_bytes()
+    for place in range(0, len(content), 499):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        try:
+            loaded = TranslationMatrix.load(path)
+        except GeommError as error:
+            assert str(path) in str(error)
+        else:
+            assert loaded.translate(["ten", "cat"]) == trained.translate(["ten", "cat"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"words": "[]"}, {"words": "5"}, {"words": "[" * 9999}, {"languages": "{}"}, {"mapper": "{}"},
+     {"languages": '{"source": [], "target": 1}'}, {"mapper": ""}, {"languages": ""}],
+)  # fmt: skip
+def test_remarks_that_are_not_its_own_are_refused(tmp_path, trained, changes):
+    trained.save(tmp_path / "model")
+    header, arrays = read_arrays(tmp_path / "model")
+    del header["sha256"]
+    header |= changes
+    header["sha256"] = checksum(header, arrays)
+    save_file(arrays, tmp_path / "model", header)
+    with pytest.raises(FormatError, match="model"):
+        TranslationMatrix.load(tmp_path / "model")
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
@@ -199,10 +249,8 @@ def test_a_file_of_something_else_is_refused(tmp_path):
         TranslationMatrix.load(tmp_path / "nothing")
     pickled = tmp_path / "pickled"
     KeyedVectors(2).save(str(pickled))
-    with pytest.raises(FormatError, match="pickles"):
+    with pytest.raises(FormatError, match="is a pickle, which is not read"):
         TranslationMatrix.load(pickled)
-    from safetensors.numpy import save_file
-
     save_file({"a": np.zeros(2)}, tmp_path / "arrays")
     with pytest.raises(FormatError, match="not those of a TranslationMatrix"):
         TranslationMatrix.load(tmp_path / "arrays")

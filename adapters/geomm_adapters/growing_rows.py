@@ -1,0 +1,38 @@
+"""float32 rows whose memory follows what was read, never what a file claims to hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+
+class GrowingRows:
+    """Rows that grow in place, to an eighth more memory than they need at most.
+
+    Parameters
+    ----------
+    expected
+        Rows to make room for at once, where it is certain that a file is large enough for them.
+    """
+
+    def __init__(self, dimension: int, expected: int = 0):
+        self._dimension = dimension
+        self._count = 0
+        self._array = np.empty((expected, dimension), np.float32)
+
+    def add(self, rows: npt.NDArray[np.float32]) -> None:
+        """Append some rows."""
+        count = self._count + len(rows)
+        if count > len(self._array):
+            self._resize(max(count, self._count + self._count // 8))
+        self._array[self._count : count] = rows
+        self._count = count
+
+    def trimmed(self) -> npt.NDArray[np.float32]:
+        """Return all rows, and hold on to nothing else."""
+        self._resize(self._count)
+        return self._array
+
+    def _resize(self, count: int) -> None:
+        # Large arrays are moved by the operating system, not copied; nobody else holds this one.
+        self._array.resize((count, self._dimension), refcheck=False)

@@ -1,0 +1,54 @@
+"""[read/export] Named arrays as others may have written them (safetensors), and their checksum."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.errors import FormatError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def load_arrays(content: bytes, path: Path) -> Arrays:
+    """Take the arrays from the bytes of a file."""
+    from safetensors.numpy import load
+
+    try:
+        return load(content)
+    except Exception as error:  # of the library, or of numpy for types that it does not have
+        raise _damaged(path, error) from error
+
+
+def read_arrays(path: Path) -> tuple[dict[str, str], Arrays]:
+    """Read a file's own remarks and its arrays."""
+    from safetensors import safe_open
+
+    try:
+        with safe_open(path, "numpy") as stream:
+            return stream.metadata() or {}, {n: stream.get_tensor(n) for n in stream.keys()}
+    except OSError:
+        raise
+    except Exception as error:
+        raise _damaged(path, error) from error
+
+
+def checksum(remarks: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Return the SHA-256 of remarks and arrays, whatever their order."""
+    digest = hashlib.sha256()
+    for name in sorted(remarks):
+        digest.update(f"{name!r}: {remarks[name]!r}\n".encode("utf-8", "backslashreplace"))
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name!r}: {array.dtype.str} {array.shape}\n".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _damaged(path: Path, error: Exception) -> FormatError:
+    return FormatError(f"{path}: not arrays ({error}). The file is damaged; make it again.")
