@@ -10,6 +10,7 @@ from geomm_plugin import registry
 from geomm_plugin.atomic import all_written_beside, finish_stopped
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
+from geomm_plugin.factorization import few_threads
 
 
 class Format(ABC):
@@ -83,7 +84,8 @@ def write_embeddings(
     """
     path = Path(path)
     chosen = find_format(path, format, to_write=True)
-    with all_written_beside(path) as part:
+    # Mapped blocks are made between the writing; BLAS threads would spin until the next one.
+    with all_written_beside(path) as part, few_threads():
         chosen.write(part, embeddings)
 
 
