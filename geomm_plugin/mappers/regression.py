@@ -31,7 +31,7 @@ class Regression(RegularizedMapper):
 
     def solutions(self, edge: Edge) -> Callable[[float], Matrix]:
         """Return ridge regression for every lambda, from one eigenbasis of X'X."""
-        a, q = eigh(gram(edge.x, edge.pairs.source))
+        a, q = eigh(gram(edge.x, edge.pairs.source, edge.pairs.weight))
         rotated = q.T @ cross(edge.x, edge.z, edge.pairs)
 
         def W(regularization: float) -> Matrix:
