@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from geomm_plugin.embeddings import Embeddings, RowIndices, Vector
+from geomm_plugin.embeddings import Embeddings, RowIndices
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes
@@ -29,7 +29,6 @@ class RowPairs:
     target: RowIndices
     missing_source: tuple[str, ...] = field(default=())
     missing_target: tuple[str, ...] = field(default=())
-    weight: Vector | None = None  # how much each pair counts, 1 on average; None: all alike
 
     def __len__(self) -> int:
         return len(self.source)
@@ -38,17 +37,12 @@ class RowPairs:
         """Return the same pairs seen from the other language."""
         order = np.lexsort((self.source, self.target))
         return RowPairs(
-            self.target[order],
-            self.source[order],
-            self.missing_target,
-            self.missing_source,
-            None if self.weight is None else self.weight[order],
+            self.target[order], self.source[order], self.missing_target, self.missing_source
         )
 
     def take(self, chosen: RowIndices) -> RowPairs:
         """Return some of the pairs."""
-        weight = None if self.weight is None else self.weight[chosen]
-        return RowPairs(self.source[chosen], self.target[chosen], weight=weight)
+        return RowPairs(self.source[chosen], self.target[chosen])
 
 
 def read_dictionary(path: str | Path) -> Dictionary:

@@ -4,8 +4,7 @@ With X, Z the unique source and target words of a dictionary, Omega its pairs an
 
     A = X'X,   C = Z'Z,   M = X' Y Z = sum of x_i z_j' over the pairs (i, j) in Omega
 
-Pairs may have weights w; M is then the sum of w_ij x_i z_j', and a word counts in A or C by the
-root of the mean weight of its pairs. Y is never built, and nothing here grows with the vocabulary.
+Y is never built, and nothing here grows with the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices
+from geomm_plugin.errors import LanguagesError
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Moments:
     def of(cls, source: Any, target: Any, pairs: RowPairs) -> Moments:
         """Take the moments of vectors (arrays or NormalizedVectors) over a dictionary."""
         return cls(
-            gram(source, *_unique(pairs.source, pairs.weight)),
-            gram(target, *_unique(pairs.target, pairs.weight)),
+            gram(source, np.unique(pairs.source)),
+            gram(target, np.unique(pairs.target)),
             cross(source, target, pairs),
             len(pairs),
         )
@@ -43,30 +43,29 @@ class Moments:
         return Moments(self.target, self.source, self.cross.T, self.pairs)
 
 
-def gram(vectors: Any, rows: RowIndices, weight: Vector | None = None) -> Matrix:
-    """Return the sum of w x x' over some rows, in float64."""
+def gram(vectors: Any, rows: RowIndices) -> Matrix:
+    """Return the sum of x x' over some rows, in float64."""
     total = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(rows), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        block = vectors[rows[part]].astype(np.float64)
-        total += block.T @ (block if weight is None else block * weight[part, None])
-    return total
+        block = vectors[rows[start : start + BLOCK_ROWS]].astype(np.float64)
+        total += block.T @ block
+    return _finite(total)
 
 
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
-    """Return the sum of w x z' over pairs of rows, in float64."""
+    """Return the sum of x z' over pairs of rows, in float64."""
     total = np.zeros((source.shape[1], target.shape[1]))
     for start in range(0, len(pairs), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        x = source[pairs.source[part]].astype(np.float64)
-        z = target[pairs.target[part]].astype(np.float64)
-        total += x.T @ (z if pairs.weight is None else z * pairs.weight[part, None])
-    return total
+        x = source[pairs.source[start : start + BLOCK_ROWS]].astype(np.float64)
+        z = target[pairs.target[start : start + BLOCK_ROWS]].astype(np.float64)
+        total += x.T @ z
+    return _finite(total)
 
 
-def _unique(rows: RowIndices, weight: Vector | None) -> tuple[RowIndices, Vector | None]:
-    """Return each row once, and the root of the mean weight of its pairs."""
-    if weight is None:
-        return np.unique(rows), None
-    words, place, count = np.unique(rows, return_inverse=True, return_counts=True)
-    return words, np.sqrt(np.bincount(place, weight) / count)
+def _finite(products: Matrix) -> Matrix:
+    if not np.isfinite(products).all():
+        raise LanguagesError(
+            "The vectors are too large to be multiplied with each other. Normalize them by 'unit' "
+            "first, or scale them down."
+        )
+    return products

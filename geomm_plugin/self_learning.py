@@ -4,9 +4,8 @@
 
 Two ways to induce, both by CSLS among the most frequent words of each language:
 
-- `mutual`: the pairs of words that are each other's best translation, each with its CSLS as its
-  weight (what the maps are sure of counts more). Precise: the loop can run for as long as one
-  likes.
+- `mutual`: the pairs of words that are each other's best translation. Precise: the loop can run for
+  as long as one likes.
 - `union`: the best translation of every word, in both directions, as the paper does; a pair found
   twice counts twice. It gains in its first rounds and then collapses, unless it is stopped in time.
 
@@ -29,7 +28,7 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, Vector
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix
 from geomm_plugin.mapper import TIME, LinearMapper
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.parameters import AtLeast, Within
@@ -38,7 +37,6 @@ from geomm_plugin.validation import Mask, Pool
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
-LEAST = 1e-3  # of CSLS, in the weight of an induced pair
 RISE = 5e-3  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
 
 Vectors: TypeAlias = Mapping[str, NormalizedVectors]
@@ -217,17 +215,9 @@ def induce(
         if induction == "union":
             rows = np.concatenate([np.arange(len(best.forth)), best.back])
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
-            pairs[source, target] = RowPairs(rows, columns)
-        else:
-            pairs[source, target] = RowPairs(rows, columns, weight=sureness(scores))
+        pairs[source, target] = RowPairs(rows, columns)
         means.append(float(scores.mean()) if len(scores) else -1.0)
     return Induced(pairs, float(np.mean(means)))
-
-
-def sureness(scores: Vector) -> Vector:
-    """Return weights in proportion to CSLS, 1 on average; what is below 0 hardly counts."""
-    weight: Vector = np.maximum(scores, 0) + LEAST
-    return weight / weight.mean() if len(weight) else weight
 
 
 def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix:
@@ -240,13 +230,10 @@ def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix
 
 
 def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
-    """Return the pairs of both, each once; those of the dictionary keep their weight, 1."""
+    """Return the pairs of both, each once."""
     both = join_all(dictionary, induced)
-    once, first = np.unique(np.stack([both.source, both.target]), axis=1, return_index=True)
-    if induced.weight is None:
-        return RowPairs(once[0], once[1])
-    weight = np.concatenate([np.ones(len(dictionary)), induced.weight])[first]
-    return RowPairs(once[0], once[1], weight=weight)
+    once = np.unique(np.stack([both.source, both.target]), axis=1)
+    return RowPairs(once[0], once[1])
 
 
 def join_all(dictionary: RowPairs, induced: RowPairs) -> RowPairs:

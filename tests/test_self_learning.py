@@ -7,15 +7,7 @@ from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import Normalizer
-from geomm_plugin.self_learning import (
-    Round,
-    best_round,
-    divide,
-    induce,
-    join_all,
-    join_mutual,
-    sureness,
-)
+from geomm_plugin.self_learning import Round, best_round, divide, induce, join_all, join_mutual
 from geomm_plugin.testing import Toy, make_toy
 
 SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
@@ -199,33 +191,6 @@ def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocab
     seen = [Round(10, None, 0.9), Round(20, None, 0.3), Round(20, None, 0.2)]
     assert [each.precision for each in seen] == [None] * 3
     assert best_round(seen) == 1
-
-
-def test_induced_pairs_count_by_their_csls_and_the_dictionary_by_one():
-    weights = sureness(np.array([0.1, 0.3, -0.2]))
-    assert np.isclose(weights.mean(), 1)
-    assert np.isclose(weights[1] / weights[0], 0.301 / 0.101)
-    assert 0 < weights[2] < 0.02
-    assert len(sureness(np.empty(0))) == 0
-    dictionary = RowPairs(np.array([5, 0]), np.array([5, 0]))
-    induced = RowPairs(np.array([0, 1, 5]), np.array([0, 1, 6]), weight=weights)
-    both = join_mutual(dictionary, induced)
-    found = dict(zip(zip(both.source, both.target, strict=True), both.weight, strict=True))
-    assert found == {(0, 0): 1.0, (1, 1): weights[1], (5, 5): 1.0, (5, 6): weights[2]}
-
-
-@pytest.mark.parametrize("name", ["procrustes", "geomm", "geomm_multi", "msf", "cca", "regression"])
-def test_equal_weights_are_none(name):
-    toy = make_toy(words=150, dimension=8)
-    vectors = views(toy)
-    rows = np.arange(90)
-    maps = []
-    for weight in (None, np.ones(90)):
-        mapper = get_mapper(name, normalize=())
-        mapper.report_ = {}
-        learnt = mapper.learn(vectors, {("en", "es"): RowPairs(rows, rows, weight=weight)})
-        maps.append(learnt["en"] @ learnt["es"].T)
-    assert np.allclose(maps[0], maps[1], atol=1e-10)
 
 
 def test_lambda_follows_the_number_of_pairs():

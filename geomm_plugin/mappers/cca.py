@@ -35,8 +35,8 @@ class CCA(TwoSidedMapper):
 
     def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
         """Return the canonical projections; at least one direction is kept."""
-        x_whitening = power(gram(edge.x, edge.pairs.source, edge.pairs.weight), -0.5)
-        z_whitening = power(gram(edge.z, edge.pairs.target, edge.pairs.weight), -0.5)
+        x_whitening = power(gram(edge.x, edge.pairs.source), -0.5)
+        z_whitening = power(gram(edge.z, edge.pairs.target), -0.5)
         u, s, v = svd(x_whitening @ cross(edge.x, edge.z, edge.pairs) @ z_whitening)
         kept = max(1, round(self.keep * len(s)))
         self.report_.setdefault("canonical correlations", {})[str(edge)] = {

@@ -53,8 +53,8 @@ class MSF(TwoSidedMapper):
         if not self.whiten:
             u, s, v = svd(covariance)
             return self._reduce(u * s**self.source_power, v * s**self.target_power)
-        x_variance = gram(edge.x, edge.pairs.source, edge.pairs.weight)
-        z_variance = gram(edge.z, edge.pairs.target, edge.pairs.weight)
+        x_variance = gram(edge.x, edge.pairs.source)
+        z_variance = gram(edge.z, edge.pairs.target)
         x_whitening, z_whitening = power(x_variance, -0.5), power(z_variance, -0.5)
         u, s, v = svd(x_whitening @ covariance @ z_whitening)
         source = x_whitening @ u * s**self.source_power

@@ -31,7 +31,7 @@ class Regression(RegularizedMapper):
 
     def solutions(self, edge: Edge) -> Callable[[float], Matrix]:
         """Return ridge regression for every lambda, from one eigenbasis of X'X."""
-        a, q = eigh(gram(edge.x, edge.pairs.source, edge.pairs.weight))
+        a, q = eigh(gram(edge.x, edge.pairs.source))
         rotated = q.T @ cross(edge.x, edge.z, edge.pairs)
 
         def W(regularization: float) -> Matrix:
