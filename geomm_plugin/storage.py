@@ -111,7 +111,7 @@ def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
         raise FormatError(
             f"{path}: not JSON ({error}). The file is damaged; copy it again, or save again."
         ) from error
-    kinds = {"mapper": str, "package": str, "params": dict, "report": dict}
+    kinds = {"mapper": str, "package": str, "params": dict, "report": dict, "checksum": str}
     if not isinstance(description, dict) or "format" not in description:
         raise FormatError(f"{path}: not the description of a mapper. Choose another folder.")
     found = description["format"]
