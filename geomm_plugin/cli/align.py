@@ -97,7 +97,7 @@ def command(
         record = AlignRecord.read(output) if resume else AlignRecord(output)
         fitted = record.mapper(fit)
         kept = [n for n in paths if fitted is not None and record.holds(files[n], sources[n])]
-        rest = {n: path for n, path in paths.items() if fitted is None or n not in kept}
+        rest = {n: path for n, path in paths.items() if n not in kept}
         read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
         if fitted is None:
             pairs = options.read_dictionaries(dictionaries, identical, read)
