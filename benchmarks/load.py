@@ -29,6 +29,7 @@ LONG, SHORT = (20_000, 2_000) if SMALL else (2_000_000, 200_000)
 ROWS_WORDS = 2_000 if SMALL else 25_000
 LAMBDAS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 
+# In a small process of its own: a child's peak begins with that of the process that starts it.
 MEASURE = """
 import json, resource, subprocess, sys
 subprocess.run([sys.executable, "-W", "ignore", "-m", "geomm_plugin", *sys.argv[1:]], check=True,

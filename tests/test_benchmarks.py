@@ -1,10 +1,14 @@
 """The benchmarks still run: each job at a size where it takes no time, and the report of them."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from geomm_plugin.cli import group
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 NEEDS = {"gensim": "gensim", "faiss": "faiss"}
@@ -60,3 +64,22 @@ def test_the_tables_show_each_job(modules, results):
         assert f"| {title} |" in text
     with_others = [result for result in results if result.who != "ours"]
     assert text.count(" | gensim | ") + text.count(" | numpy | ") >= len(with_others) / 2
+
+
+def test_the_loads_are_commands_that_work(modules, tmp_path, monkeypatch):
+    load = importlib.import_module("load")
+    sizes = {"DIMENSION": 8, "MANY": load.MANY[:3], "MANY_WORDS": 200, "LONG": 400, "SHORT": 200}
+    for name, value in (sizes | {"ROWS_WORDS": 200}).items():
+        monkeypatch.setattr(load, name, value)
+    for command, millions in (load.many(tmp_path), load.long(tmp_path), load.rows(tmp_path, 2)):
+        ran = CliRunner().invoke(group, command)
+        assert ran.exit_code == 0, ran.output
+        assert millions > 0
+    measured = [row for row in json.loads(ran.stdout) if row["pair"] != "average"]
+    assert len(measured) == 2 * 4  # four rows a mapper
+
+
+def test_each_mapper_is_measured_beside_a_process_that_only_reads(modules):
+    every = importlib.import_module("every_mapper")
+    nothing, fitted = (every.fit(name, (), ()) for name in (None, "procrustes"))
+    assert fitted[0] > nothing[0] and fitted[1] > 0
