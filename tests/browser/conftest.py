@@ -27,6 +27,7 @@ class Page:
         self.driver = driver
 
     def open(self, address, ready="body"):
+        self.driver.get("about:blank")  # the page before asks for nothing more from here on
         self.driver.get_log("browser")
         self.driver.get_log("performance")
         self.driver.get(address)
