@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from geomm_plugin.embeddings import Embeddings, RowIndices
+from geomm_plugin.embeddings import Embeddings, RowIndices, Vector
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes
@@ -29,20 +29,30 @@ class RowPairs:
     target: RowIndices
     missing_source: tuple[str, ...] = field(default=())
     missing_target: tuple[str, ...] = field(default=())
+    labels: Vector | None = None  # how far each pair is a translation; None: all are, 1
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def label(self) -> Vector:
+        """Return the label of every pair."""
+        return np.ones(len(self)) if self.labels is None else self.labels
 
     def reverse(self) -> RowPairs:
         """Return the same pairs seen from the other language."""
         order = np.lexsort((self.source, self.target))
         return RowPairs(
-            self.target[order], self.source[order], self.missing_target, self.missing_source
+            self.target[order],
+            self.source[order],
+            self.missing_target,
+            self.missing_source,
+            None if self.labels is None else self.labels[order],
         )
 
     def take(self, chosen: RowIndices) -> RowPairs:
         """Return some of the pairs."""
-        return RowPairs(self.source[chosen], self.target[chosen])
+        labels = None if self.labels is None else self.labels[chosen]
+        return RowPairs(self.source[chosen], self.target[chosen], labels=labels)
 
 
 def read_dictionary(path: str | Path) -> Dictionary:

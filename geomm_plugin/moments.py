@@ -1,10 +1,11 @@
 """[fit] The d x d matrices through which a dictionary enters the losses.
 
-With X, Z the unique source and target words of a dictionary, Omega its pairs and Y its 0/1 labels:
+With X, Z the unique source and target words of a dictionary, Omega its pairs and Y its labels:
 
-    A = X'X,   C = Z'Z,   M = X' Y Z = sum of x_i z_j' over the pairs (i, j) in Omega
+    A = X'X,   C = Z'Z,   M = X' Y Z = sum of y_ij x_i z_j' over the pairs (i, j) in Omega
 
-Y is never built, and nothing here grows with the vocabulary.
+A label is 1, or says how sure a pair is; where there is no pair it is 0. Y is never built, and
+nothing here grows with the vocabulary.
 """
 
 from __future__ import annotations
@@ -53,12 +54,13 @@ def gram(vectors: Any, rows: RowIndices) -> Matrix:
 
 
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
-    """Return the sum of x z' over pairs of rows, in float64."""
+    """Return the sum of y x z' over pairs of rows, y their labels, in float64."""
     total = np.zeros((source.shape[1], target.shape[1]))
     for start in range(0, len(pairs), BLOCK_ROWS):
-        x = source[pairs.source[start : start + BLOCK_ROWS]].astype(np.float64)
-        z = target[pairs.target[start : start + BLOCK_ROWS]].astype(np.float64)
-        total += x.T @ z
+        part = slice(start, start + BLOCK_ROWS)
+        x = source[pairs.source[part]].astype(np.float64)
+        z = target[pairs.target[part]].astype(np.float64)
+        total += x.T @ (z if pairs.labels is None else z * pairs.labels[part, None])
     return _finite(total)
 
 

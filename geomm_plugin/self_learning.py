@@ -4,8 +4,8 @@
 
 Two ways to induce, both by CSLS among the most frequent words of each language:
 
-- `mutual`: the pairs of words that are each other's best translation. Precise: the loop can run for
-  as long as one likes.
+- `mutual`: the pairs of words that are each other's best translation, each labelled with its CSLS:
+  what the maps are sure of counts more. Precise: the loop can run for as long as one likes.
 - `union`: the best translation of every word, in both directions, as the paper does; a pair found
   twice counts twice. It gains in its first rounds and then collapses, unless it is stopped in time.
 
@@ -28,7 +28,7 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, Vector
 from geomm_plugin.mapper import TIME, LinearMapper
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.parameters import AtLeast, Within
@@ -37,6 +37,7 @@ from geomm_plugin.validation import Mask, Pool
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
+LEAST = 1e-3  # CSLS that the label of an induced pair does not fall below
 RISE = 5e-3  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
 
 Vectors: TypeAlias = Mapping[str, NormalizedVectors]
@@ -212,12 +213,19 @@ def induce(
     for source, target in edges:
         best = best_neighbors(mapped[source], mapped[target])
         rows, columns, scores = best.mutual()
+        labels = soft_labels(scores) if induction == "mutual" else None
         if induction == "union":
             rows = np.concatenate([np.arange(len(best.forth)), best.back])
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
-        pairs[source, target] = RowPairs(rows, columns)
+        pairs[source, target] = RowPairs(rows, columns, labels=labels)
         means.append(float(scores.mean()) if len(scores) else -1.0)
     return Induced(pairs, float(np.mean(means)))
+
+
+def soft_labels(scores: Vector) -> Vector:
+    """Return labels in proportion to CSLS, 1 on average."""
+    labels: Vector = np.maximum(scores, LEAST)
+    return labels / labels.mean() if len(labels) else labels
 
 
 def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix:
@@ -230,15 +238,18 @@ def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix
 
 
 def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
-    """Return the pairs of both, each once."""
+    """Return the pairs of both, each once; those of the dictionary keep their label."""
     both = join_all(dictionary, induced)
-    once = np.unique(np.stack([both.source, both.target]), axis=1)
-    return RowPairs(once[0], once[1])
+    _, first = np.unique(np.stack([both.source, both.target]), axis=1, return_index=True)
+    return both.take(first)
 
 
 def join_all(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
     """Return the pairs of both; what is found twice counts twice."""
+    parts = (dictionary, induced)
+    hard = all(part.labels is None for part in parts)
     return RowPairs(
-        np.concatenate([dictionary.source, induced.source]),
-        np.concatenate([dictionary.target, induced.target]),
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        labels=None if hard else np.concatenate([part.label() for part in parts]),
     )

@@ -7,7 +7,15 @@ from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import Normalizer
-from geomm_plugin.self_learning import Round, best_round, divide, induce, join_all, join_mutual
+from geomm_plugin.self_learning import (
+    Round,
+    best_round,
+    divide,
+    induce,
+    join_all,
+    join_mutual,
+    soft_labels,
+)
 from geomm_plugin.testing import Toy, make_toy
 
 SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
@@ -141,10 +149,13 @@ def test_induced_pairs_are_those_of_brute_force():
     assert as_set(found.pairs["en", "es"]) == mutual
     expected = np.mean([scores[pair] for pair in mutual])
     assert found.mean_csls == pytest.approx(expected, abs=1e-5)
+    pairs = found.pairs["en", "es"]
+    sure = np.maximum(scores[pairs.source, pairs.target], 1e-3)
+    assert np.allclose(pairs.labels, sure / sure.mean(), atol=1e-3)
 
     union = induce(vectors, maps, [("en", "es")], words, "union")
     pairs = union.pairs["en", "es"]
-    assert len(pairs) == 2 * words
+    assert len(pairs) == 2 * words and pairs.labels is None
     both = {(i, int(j)) for i, j in enumerate(forth)} | {(int(i), j) for j, i in enumerate(back)}
     assert as_set(pairs) == both
     assert union.mean_csls == pytest.approx(expected, abs=1e-5)
@@ -160,6 +171,44 @@ def test_joining_counts_once_or_twice():
         == as_set(join_all(one, other))
         == as_set(one) | as_set(other)
     )
+
+
+def test_induced_pairs_are_labelled_by_their_csls_and_the_dictionary_by_one():
+    labels = soft_labels(np.array([0.1, 0.3, -0.2]))
+    assert np.allclose(labels, np.array([0.1, 0.3, 0.001]) * 3 / 0.401)
+    assert len(soft_labels(np.empty(0))) == 0
+    dictionary = RowPairs(np.array([5, 0]), np.array([5, 0]))
+    induced = RowPairs(np.array([0, 1, 5]), np.array([0, 1, 6]), labels=labels)
+    both = join_mutual(dictionary, induced)
+    found = dict(zip(zip(both.source, both.target, strict=True), both.label(), strict=True))
+    assert found == {(0, 0): 1.0, (1, 1): labels[1], (5, 5): 1.0, (5, 6): labels[2]}
+
+
+@pytest.mark.parametrize("name", ["procrustes", "geomm", "geomm_multi", "msf", "cca", "regression"])
+def test_pairs_that_are_hardly_sure_hardly_count(name):
+    toy = make_toy(words=150, dimension=8)
+    vectors, rows = views(toy), np.arange(90)
+    wrong = np.roll(rows, 7)
+    doubted = RowPairs(
+        np.concatenate([rows, rows]),
+        np.concatenate([rows, wrong]),
+        labels=np.repeat([1.0, 1e-9], 90),
+    )
+
+    def learn(pairs):
+        mapper = get_mapper(name, normalize=())
+        if hasattr(mapper, "regularization"):
+            mapper.regularization = 0.0
+        mapper.report_ = {}
+        maps = mapper.learn(vectors, {("en", "es"): pairs})
+        return maps["en"] @ maps["es"].T
+
+    def same(one, other):
+        return np.allclose(one / np.linalg.norm(one), other / np.linalg.norm(other), atol=1e-6)
+
+    right = learn(RowPairs(rows, rows))
+    misled = learn(RowPairs(doubted.source, doubted.target))
+    assert same(learn(doubted), right) and not same(misled, right)
 
 
 def round_with(correct, of=100, words=10):
