@@ -3,7 +3,7 @@
 What is being written is called PART...; several files, or a folder, that are whole but not yet all
 in their place are a folder called READY.... Both are locked by the process that writes them: what
 is there without a lock was left by a killed run. The next one that writes into the folder removes
-the parts and moves what was ready into its place.
+the parts and moves what was ready into its place; the next one that reads there moves it, too.
 """
 
 from __future__ import annotations
@@ -52,12 +52,19 @@ def all_written_beside(path: Path) -> Iterator[Path]:
         if len(list(folder.iterdir())) == 1 and part.is_file() and not path.is_dir():
             part.replace(path)
             return
-        ready = _made_ready(folder, part)
-        try:
-            _move_in(ready)
-        except BaseException:  # Ctrl-C: what has begun is ended
-            _move_in(ready)
-            raise
+        (folder / LAST).mkdir()
+        part.rename(folder / LAST / part.name)
+        _move_ready(folder)
+
+
+def move_up(folder: Path) -> None:
+    """Move all that a folder holds beside it; of what is there by the same names nothing stays.
+
+    The old goes away before the new comes: nobody finds some of these and some of those.
+    """
+    with _writing(folder), _part_folder(folder.parent) as part:
+        folder.rename(part / LAST)
+        _move_ready(part)
 
 
 def make_folder(path: Path) -> None:
@@ -74,10 +81,10 @@ def check_writable(folder: Path) -> None:
         pass
 
 
-def finish_stopped(folder: Path) -> None:
+def finish_stopped(folder: Path, left: tuple[str, ...] = (PART, READY)) -> None:
     """Remove what killed runs left in a folder; what was whole already moves into its place."""
     try:
-        entries = [e for e in folder.iterdir() if e.name.startswith((PART, READY))]
+        entries = [e for e in folder.iterdir() if e.name.startswith(left)]
     except OSError:
         return
     for entry in sorted(entries):
@@ -90,6 +97,11 @@ def finish_stopped(folder: Path) -> None:
                 _move_in(entry)
             else:
                 shutil.rmtree(entry, ignore_errors=True)
+
+
+def finish_moves(folder: Path) -> None:
+    """Before files are read: move those into their place that a killed run had ready."""
+    finish_stopped(folder, (READY,))
 
 
 @contextmanager
@@ -136,13 +148,15 @@ def _part_folder(parent: Path) -> Iterator[Path]:
             shutil.rmtree(part, ignore_errors=True)
 
 
-def _made_ready(folder: Path, last: Path) -> Path:
+def _move_ready(folder: Path) -> None:
     """Mark what a folder holds as whole; from here on it is moved, by this run or by the next."""
-    (folder / LAST).mkdir()
-    last.rename(folder / LAST / last.name)
     ready = folder.with_name(READY + folder.name.removeprefix(PART))
     folder.rename(ready)
-    return ready
+    try:
+        _move_in(ready)
+    except BaseException:  # Ctrl-C: what has begun is ended
+        _move_in(ready)
+        raise
 
 
 def _is_missed(ready: Path) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from geomm_plugin import registry
-from geomm_plugin.atomic import all_written_beside, finish_stopped
+from geomm_plugin.atomic import all_written_beside, finish_moves
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.factorization import few_threads
@@ -91,8 +91,7 @@ def write_embeddings(
 
 def check_exists(path: Path) -> None:
     """Refuse a path that is not there, also after a killed run's files are in their place."""
-    if not path.exists():
-        finish_stopped(path.parent)
+    finish_moves(path.parent)
     if not path.exists():
         raise FileError(f"There is no file {path}. Check the path of the embeddings.")
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from geomm_plugin import registry
 from geomm_plugin.array_file import load_arrays
-from geomm_plugin.atomic import make_folder, written_beside
+from geomm_plugin.atomic import finish_moves, make_folder, written_beside
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.lock import held
@@ -84,6 +84,7 @@ def load_mapper(path: str | Path) -> Mapper:
 
 def _load_mapper(path: str | Path) -> Mapper:
     path = Path(path)
+    finish_moves(path.parent)
     json_path = path / JSON_NAME
     description = parse_description(_read(json_path), json_path)
     checksum = description.get("sha256")

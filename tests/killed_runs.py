@@ -63,8 +63,9 @@ class Align:
         )
 
     def look(self, output):
-        found = {name: (output / name).read_bytes() for name in ("en.vec", "es.vec")}
-        return found | {"mapper": state_of(output / "mapper")}
+        read_embeddings(output / "en.vec")  # who reads moves into their place what was ready
+        found = tuple((output / name).read_bytes() for name in ("en.vec", "es.vec"))
+        return {"all": (*found, state_of(output / "mapper"))}
 
 
 class Convert:

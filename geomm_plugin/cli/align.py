@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -10,12 +10,8 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.atomic import check_writable, make_folder
 from geomm_plugin.cli import options
-from geomm_plugin.cli.align_record import (
-    MAPPER,
-    AlignRecord,
-    fingerprint_of_file,
-    fingerprint_of_fit,
-)
+from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
+from geomm_plugin.cli.align_run import AlignRun
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.formats import read_embeddings, write_embeddings
 from geomm_plugin.lock import alone_in
@@ -72,8 +68,9 @@ def command(
     """Align two or more languages: fit a mapper, write LANG.vec for each and the mapper itself.
 
     Vectors are exported at unit length, ready for cosine similarity; --keep-length keeps theirs.
-    Each file appears whole or not at all. A run that was stopped goes on where it was with
-    --resume: a file is written again only if the mapper, an input or an option has changed.
+    Each file appears whole or not at all; those that replace older ones appear together at the end.
+    A run that was stopped goes on where it was with --resume: a file is written again only if the
+    mapper, an input or an option has changed.
 
     \b
     Example:
@@ -85,43 +82,52 @@ def command(
     extra = options.read_word_lists(extra_words, embeddings)
     paths = options.existing_files(embeddings)
     files = {language: f"{language}{suffix}" for language in paths}
+    _check_names(files)
     _check_apart(paths.values(), [output / name for name in files.values()])
     make_folder(output)
     check_writable(output)
     with alone_in(output), progress.shown(quiet):
         fit = fingerprint_of_fit(chosen, paths, dictionaries, identical, max_words)
-        sources = {
-            language: fingerprint_of_file(fit, written, keep_length, extra.get(language, []))
-            for language in paths
+        fingerprints = {
+            name: fingerprint_of_file(fit, written, keep_length, extra.get(language, []))
+            for language, name in files.items()
         }
-        record = AlignRecord.read(output) if resume else AlignRecord(output)
-        fitted = record.mapper(fit)
-        kept = [n for n in paths if fitted is not None and record.holds(files[n], sources[n])]
+        run = AlignRun(output, {MAPPER: fit} | fingerprints, resume)
+        kept = [language for language, name in files.items() if run.has(name)]
         rest = {n: path for n, path in paths.items() if n not in kept}
-        read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
-        if fitted is None:
-            pairs = options.read_dictionaries(dictionaries, identical, read)
-            with progress.task(f"Fitting {mapper}"):
-                chosen.fit(read, pairs)
-            record.keep([])
-            save_mapper(chosen, output / MAPPER)
-            record.add(MAPPER, fit)
-        else:
-            chosen = fitted
-            record.keep([MAPPER, *(files[language] for language in kept)])
-        space = chosen.map(read)
-        for language in space:
-            mapped = space[language].with_words(extra.get(language, ()))
-            aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
-            write_embeddings(aligned, output / files[language], format=written)
-            record.add(files[language], sources[language])
+        with run.writing() as folder:
+            read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
+            if run.fitted is None:
+                pairs = options.read_dictionaries(dictionaries, identical, read)
+                with progress.task(f"Fitting {mapper}"):
+                    chosen.fit(read, pairs)
+                save_mapper(chosen, folder / MAPPER)
+                run.add(MAPPER)
+            else:
+                chosen = run.fitted
+            space = chosen.map(read)
+            for language in space:
+                mapped = space[language].with_words(extra.get(language, ()))
+                aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
+                write_embeddings(aligned, folder / files[language], format=written)
+                run.add(files[language])
     if not quiet:
         _summarize_fit(chosen)
         for language, name in files.items():
             told = "Kept" if language in kept else "Wrote"
             size = "" if language in kept else f"  {space[language]!r}"
             click.echo(f"{told} {output / name}{size}")
-        click.echo(f"{'Wrote' if fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
+        click.echo(f"{'Wrote' if run.fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
+
+
+def _check_names(files: Mapping[str, str]) -> None:
+    """Refuse languages and suffixes that lead out of the folder."""
+    for language, name in files.items():
+        if Path(name).name != name or not name.isprintable():
+            raise ParameterError(
+                f"The aligned file of {language!r} would be called {name!r}, which is no name of a "
+                "file. Choose another name for the language, or another --suffix."
+            )
 
 
 def _check_apart(inputs: Iterable[str], outputs: Iterable[Path]) -> None:

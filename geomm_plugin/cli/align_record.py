@@ -64,18 +64,13 @@ class AlignRecord:
         except GeommError:
             return None
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Forget all files but some, before others are written."""
-        chosen = set(names)
-        self.files = {name: known for name, known in self.files.items() if name in chosen}
-        self._write()
-
     def add(self, name: str, fingerprint: str) -> None:
         """Note that a file was written."""
         self.files[name] = {"from": fingerprint, "stamps": stamps(self.folder / name)}
-        self._write()
+        self.write()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write the record into its folder."""
         text = json.dumps({"format": FORMAT, "files": self.files}, indent=2)
         with written_beside(self.folder / NAME) as part:
             part.write_text(text + "\n", encoding="utf-8")

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 
 import pytest
 from click.testing import CliRunner
 
 from geomm_plugin import write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.errors import FormatError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.testing import make_toy
 
@@ -62,26 +64,78 @@ def test_what_fits_is_kept_and_nothing_is_read_or_fitted(align, tmp_path, monkey
     assert first.splitlines()[:2] == again.splitlines()[:2]  # the same pairs are told
 
 
-def test_a_run_that_was_stopped_goes_on_with_its_mapper(align, tmp_path, monkeypatch):
+@pytest.fixture
+def stopped(align, monkeypatch):
+    """Run an align that is stopped at its second file."""
+
+    def run(*further, clean_up=True, error=KeyboardInterrupt, status=130):
+        with monkeypatch.context() as patched:
+
+            def stopping(embeddings, path, **options):
+                if path.name == "es.vec":
+                    raise error
+                write_embeddings(embeddings, path, **options)
+
+            patched.setattr("geomm_plugin.cli.align.write_embeddings", stopping)
+            if not clean_up:  # as if it had been killed
+                patched.setattr("geomm_plugin.cli.align_run.shutil.rmtree", lambda *_, **__: None)
+            align(*further, status=status)
+
+    return run
+
+
+def without_record(files):
+    return {path: content for path, content in files.items() if path.name != "align.json"}
+
+
+def test_a_run_that_was_stopped_goes_on_with_its_mapper(align, stopped, tmp_path, monkeypatch):
     align()
     whole = contents(tmp_path / "out")
-    with monkeypatch.context() as patched:
-        written = iter(FILES)
-
-        def full_at_the_second(embeddings, path, **options):
-            if path.name != next(written) or path.name == "es.vec":
-                raise KeyboardInterrupt
-            write_embeddings(embeddings, path, **options)
-
-        patched.setattr("geomm_plugin.cli.align.write_embeddings", full_at_the_second)
-        assert "Stopped." in align(status=130)
+    shutil.rmtree(tmp_path / "out")
+    stopped()
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["align.json", "en.vec", "mapper"]
     monkeypatch.setattr(Procrustes, "learn", None)
     output = align("--resume")
     assert said(output, "Kept") == ["en.vec", "mapper"]
     assert said(output, "Wrote") == ["es.vec", "it.vec"]
-    now = contents(tmp_path / "out")
-    now.pop(next(path for path in now if path.name == "align.json"))
-    assert now.items() <= whole.items() and len(now) == len(whole) - 1
+    assert without_record(contents(tmp_path / "out")) == without_record(whole)
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (FormatError("No."), 2)])
+def test_a_stopped_run_leaves_what_it_would_replace(align, stopped, tmp_path, error, status):
+    align()
+    before = contents(tmp_path / "out")
+    stopped("-m", "cca", error=error, status=status)
+    assert contents(tmp_path / "out") == before
+    assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
+
+
+@pytest.mark.parametrize("mapper", ["cca", "procrustes"])
+def test_a_killed_run_goes_on_from_what_it_had_written_aside(align, stopped, tmp_path, mapper):
+    align("-m", "cca")
+    whole = contents(tmp_path / "out")
+    align()
+    before = contents(tmp_path / "out")
+    stopped("-m", "cca", clean_up=False)
+    left = contents(tmp_path / "out")
+    assert before.items() <= left.items() and len(left) > len(before)
+    output = align("-m", mapper, "--resume")
+    fits = mapper == "cca"  # it is the run that was killed
+    assert said(output, "Kept") == (["en.vec", "mapper"] if fits else [*FILES, "mapper"])
+    expected = whole if fits else before
+    assert without_record(contents(tmp_path / "out")) == without_record(expected)
+    assert said(align("-m", mapper, "--resume"), "Kept") == [*FILES, "mapper"]
+
+
+@pytest.mark.parametrize("further", [["../x=x.vec"], ["--suffix", "/../x.vec"]])
+def test_no_file_is_written_outside_the_folder(align, tmp_path, further):
+    if "=" in further[0]:
+        write_embeddings(make_toy().embeddings["en"], tmp_path / "x.vec")
+        further = [f"../x={tmp_path / 'x.vec'}"]
+    told = align(*further, status=2)
+    assert "no name of a file" in told
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_run_that_fails_before_it_writes_forgets_nothing(align, tmp_path):
