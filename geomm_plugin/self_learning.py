@@ -129,7 +129,9 @@ class SelfLearner(LinearMapper):
         clock = time.process_time()
         maps = self._fit(vectors, train, held, behind, {})
         with progress.task("Self-learning", total=self.max_rounds) as advance:
-            for words in sorted({min(FIRST_WORDS, self.vocabulary), self.vocabulary}):
+            largest = max(len(vectors[language]) for edge in train for language in edge)
+            all_words = min(self.vocabulary, largest)
+            for words in sorted({min(FIRST_WORDS, all_words), all_words}):
                 last = -np.inf
                 while True:
                     found = induce(vectors, maps, list(train), words, self.induction)

@@ -35,6 +35,11 @@ SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest ar
 class TwoSidedMapper(HubMapper):
     """Write learn_sides(); many languages are given."""
 
+    @property
+    def width(self) -> int | None:
+        """The most dimensions that the space of many languages may have, if there is a limit."""
+        return None
+
     @abstractmethod
     def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
         """Return the maps of the edge's source and target, into one space."""
@@ -47,11 +52,10 @@ class TwoSidedMapper(HubMapper):
         sides = [self.learn_sides(edge) for edge in edges]
         if len(edges) == 1:
             return {edges[0].source: sides[0][0], hub: sides[0][1]}
-        joined = {
-            hub: mean_metric(
-                [side for edge, (_, side) in zip(edges, sides, strict=True) if edge.target == hub]
-            )
-        }
+        metric = mean_metric(
+            [side for edge, (_, side) in zip(edges, sides, strict=True) if edge.target == hub]
+        )
+        joined = {hub: metric[:, : self.width]}
         for edge, (source, target) in zip(edges, sides, strict=True):
             variance = gram(edge.z, edge.pairs.target)
             joined[edge.source] = source @ turn(target, joined[edge.target], variance)

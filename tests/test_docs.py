@@ -116,6 +116,17 @@ def test_every_registered_thing_is_on_its_page():
     assert all(f"`{name}`" in text for name in registry.retrievals)
 
 
+def test_every_file_that_a_page_shows_is_there():
+    shown = 0
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for line in page.read_text(encoding="utf-8").splitlines():
+            if line.strip().startswith("--8"):
+                name = line.strip().removeprefix('--8<-- "').removesuffix('"')
+                assert (ROOT / name).is_file(), f"{page}: {line}"
+                shown += 1
+    assert shown
+
+
 def test_the_site_is_built_strictly(tmp_path, monkeypatch):
     mkdocs = pytest.importorskip("mkdocs.commands.build")
     pytest.importorskip("mkdocstrings")

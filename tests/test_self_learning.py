@@ -48,6 +48,7 @@ def test_a_tiny_dictionary_grows_into_the_whole_language(name):
     assert rounds[-1]["pairs induced"] > rounds[0]["pairs induced"]
     assert rounds[-1]["mean csls"] > rounds[0]["mean csls"]
     assert learnt.report_["kept round"] > 0
+    assert {told["words"] for told in rounds} == {400}  # there are no more
     assert all(each["held-out p@1"] is None for each in rounds)
 
 

@@ -31,7 +31,7 @@ class CCA(TwoSidedMapper):
 
     name: ClassVar[str] = "cca"
 
-    keep: Annotated[float, Within(0, 1)] = 0.6  # fraction of the directions that is kept
+    keep: Annotated[float, Within(0, 1)] = 0.6  # fraction of a dictionary's directions that is kept
 
     def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
         """Return the canonical projections; at least one direction is kept."""

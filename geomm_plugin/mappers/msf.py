@@ -47,6 +47,11 @@ class MSF(TwoSidedMapper):
     dewhiten: bool = True  # give each language its own variances back; nothing without whitening
     dimension: Annotated[int, AtLeast(1)] | None = None  # of the shared space; None keeps all
 
+    @property
+    def width(self) -> int | None:
+        """The dimension asked for."""
+        return self.dimension
+
     def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
         """Return both maps by the steps above."""
         covariance = cross(edge.x, edge.z, edge.pairs)

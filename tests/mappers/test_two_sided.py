@@ -68,3 +68,9 @@ def test_directions_without_correlation_do_not_drown_the_way_through_the_hub(nam
     pairs = [(f"es{n}", f"it{n}") for n in range(200, 300)]
     result = evaluate(mapper.map(toy.embeddings), "es", "it", pairs)
     assert result.scores["p@1"] > 0.9
+
+
+def test_the_dimension_asked_for_is_that_of_many_languages_too():
+    toy = make_toy(("en", "es", "it"), words=200, dimension=10)
+    mapper = get_mapper("msf", hub="en", dimension=5).fit(toy.embeddings, toy.dictionaries)
+    assert {matrix.shape for matrix in mapper.matrices_.values()} == {(10, 5)}
