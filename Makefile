@@ -37,7 +37,7 @@ format: .venv/test
 docs: .venv/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-# SMALL=1 make benchmark: minutes instead of half an hour.
+# SMALL=1 make benchmark: minutes instead of three quarters of an hour.
 benchmark: .venv/benchmark
 	$(BIN)/python benchmarks/run.py
 

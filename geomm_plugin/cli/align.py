@@ -79,6 +79,11 @@ def command(
     """
     chosen = options.make_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
+    if not (dictionaries or identical):
+        raise ParameterError(
+            "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical "
+            "LANG-LANG to take words that are spelt alike."
+        )
     extra = options.read_word_lists(extra_words, embeddings)
     paths = options.existing_files(embeddings)
     files = {language: f"{language}{suffix}" for language in paths}
