@@ -1,7 +1,8 @@
 """[evaluate] Word analogies within one language: a is to b as c is to ... d.
 
 3CosAdd (Mikolov et al., 2013): the answer is the word nearest to b - a + c, on unit vectors; a, b
-and c themselves are no answers. A good mapping leaves a language's own analogies as they were.
+and c themselves are no answers, and d is none where another word is as near: a mapping that puts all
+words on one point scores 0. A good mapping leaves a language's own analogies as they were.
 """
 
 from __future__ import annotations
@@ -122,10 +123,13 @@ def _answer(vectors: Matrix, rows: RowIndices) -> np.ndarray[Any, np.dtype[np.bo
         return np.empty(0, bool)
     asked, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
     queries = unit(vectors[asked[:, 1]] - vectors[asked[:, 0]] + vectors[asked[:, 2]])
-    # Of the four nearest at least one is none of a, b, c.
-    nearest = Cosine().index(vectors, vectors).search(queries, 4).indices
-    allowed = (nearest[:, :, None] != asked[:, None, :]).all(axis=2)
-    answers = nearest[np.arange(len(asked)), allowed.argmax(axis=1)]
+    # Of the five nearest (of equal ones the lower row first) at least two are none of a, b, c.
+    nearest = Cosine().index(vectors, vectors).search(queries, 5)
+    allowed = (nearest.indices[:, :, None] != asked[:, None, :]).all(axis=2)
+    scores = np.where(allowed, nearest.scores, -np.inf)
+    best = scores.max(axis=1, keepdims=True)
+    alone = allowed.any(axis=1) & ((scores == best).sum(axis=1) == 1)
+    answers = np.where(alone, nearest.indices[np.arange(len(asked)), scores.argmax(axis=1)], -1)
     right: np.ndarray[Any, np.dtype[np.bool_]] = answers[place.ravel()] == rows[:, 3]
     return right
 

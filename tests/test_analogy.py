@@ -30,7 +30,8 @@ def brute_force(embeddings, asked):
         a, b, c, d = (embeddings.row_of[word] for word in question)
         scores = vectors @ (vectors[b] - vectors[a] + vectors[c])
         scores[[a, b, c]] = -np.inf
-        right += int(scores.argmax() == d)
+        score, scores[d] = scores[d], -np.inf
+        right += int(score > scores.max())
     return right / len(asked)
 
 
@@ -45,6 +46,32 @@ def test_accuracy_is_that_of_brute_force(words):
     assert found.total.accuracy == pytest.approx(brute_force(words, questions() + wrong))
     assert found.sections["none"].n_questions == 0
     assert found.total.coverage == 76 / 77
+
+
+@pytest.mark.parametrize("count", [4, 5, 46])
+def test_a_word_as_near_as_the_right_one_is_no_answer(words, count):
+    point = Embeddings(words.words[-count:], np.tile(words.vectors[:1], (count, 1)))
+    asked = [tuple(point.words[:4]), (*point.words[:3], point.words[-1])]
+    right = 0 if count > 4 else 1  # of four words d is the only one left
+    assert evaluate_analogies({"en": point}, "en", {"x": asked}).total.accuracy == right
+
+
+def test_a_copy_of_the_right_word_is_a_wrong_one(words):
+    royal = {d: [(a, b, c, d)] for a, b, c, d in questions()[:7]}
+    before = evaluate_analogies({"en": words}, "en", royal).sections
+    right = next(d for d in royal if before[d].accuracy == 1)
+    row = words.row_of[right]
+    vectors = np.concatenate([words.vectors, words.vectors[row : row + 1]])
+    twice = Embeddings([*words.words, "copy"], vectors)
+    after = evaluate_analogies({"en": twice}, "en", royal).sections
+    assert [d for d in royal if after[d] != before[d]] == [right]
+
+
+def test_a_word_of_the_question_is_never_its_answer(words):
+    asked = [("o0", "o1", "o2", "o2"), ("o0", "o1", "o2", "o1")]
+    few = Embeddings(["o0", "o1", "o2"], words.vectors[:3])
+    for embeddings in (words, few):
+        assert evaluate_analogies({"en": embeddings}, "en", {"x": asked}).total.accuracy == 0
 
 
 def test_a_rotation_leaves_analogies_as_they_are(words):
