@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from geomm_plugin import progress, registry
-from geomm_plugin.comparison_table import Comparison, Run
+from geomm_plugin.comparison_table import AVERAGE, Comparison, Run
 from geomm_plugin.dictionary import Dictionaries, Dictionary
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
-from geomm_plugin.evaluation import Evaluation, UnknownWords, evaluate
+from geomm_plugin.evaluation import Evaluation, UnknownWords, chosen_metrics, evaluate
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.metrics import P_AT_1
-from geomm_plugin.parameters import parameters_of
+from geomm_plugin.parameters import check_parameters, parameters_of
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import Retrieval, as_retrieval
 
@@ -26,16 +26,17 @@ T = TypeVar("T")
 
 
 def compare(
-    mappers: Iterable[str | Mapper],
+    mappers: str | Mapper | Iterable[str | Mapper],
     embeddings: Mapping[str, object],
     dictionaries: Dictionaries,
     tests: Dictionaries,
     *,
-    retrievals: Iterable[str | Retrieval] = ("csls",),
-    metrics: Iterable[str] | None = None,
+    retrievals: str | Retrieval | Iterable[str | Retrieval] = ("csls",),
+    metrics: str | Iterable[str] | None = None,
     baseline: str | None = None,
     oov: UnknownWords = "skip",
     answers: int = 3,
+    index: str | None = None,
     jobs: int | None = None,
     seed: int = 0,
 ) -> Comparison:
@@ -57,6 +58,8 @@ def compare(
         The label of the mapper that the others are tested against; by default the first.
     answers
         How many of the best target words are kept for each test word.
+    index
+        "hnsw" searches approximately, for millions of words; the recall is then a column.
     jobs
         How many mappers are fitted at the same time, each in its own process (joblib). By default
         what an enclosing joblib.parallel_config says, and otherwise 1.
@@ -67,24 +70,29 @@ def compare(
             f"The baseline {baseline!r} is not among the mappers compared."
             f"{did_you_mean(baseline, chosen)} They are: {', '.join(chosen)}."
         )
+    if jobs == 0 or isinstance(jobs, bool) or not isinstance(jobs, int | None):
+        raise ParameterError(f"jobs is a number of processes, or -1 for all cores; it is {jobs!r}.")
+    ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
         {pair: list(dictionary) for pair, dictionary in dictionaries.items()},
         {pair: list(dictionary) for pair, dictionary in tests.items()},
-        tuple(as_retrieval(retrieval) for retrieval in retrievals),
-        tuple(dict.fromkeys([P_AT_1.name, *(metrics or registry.metrics)])),
+        tuple(dict.fromkeys(as_retrieval(retrieval, engine=index) for retrieval in ranked)),
+        tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
         answers,
     )
     task.check()
     runs = run_all([(task.run, label, mapper) for label, mapper in chosen.items()], jobs)
-    return Comparison(tuple(runs), baseline or next(iter(chosen)), seed)
+    return Comparison(
+        tuple(runs), baseline or next(iter(chosen)), seed, task.asked(), task.metrics
+    )
 
 
-def label_mappers(mappers: Iterable[str | Mapper]) -> dict[str, Mapper]:
+def label_mappers(mappers: str | Mapper | Iterable[str | Mapper]) -> dict[str, Mapper]:
     """Give each mapper a label: its name, and the parameters that are not the default."""
     found: dict[str, Mapper] = {}
-    for choice in mappers:
+    for choice in [mappers] if isinstance(mappers, str | Mapper) else mappers:
         mapper = get_mapper(choice) if isinstance(choice, str) else choice
         defaults = parameters_of(type(mapper))
         changed = [
@@ -121,6 +129,8 @@ class Task:
             registry.metrics[metric]  # an unknown name is an error
         if not self.retrievals:
             raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
+        for retrieval in self.retrievals:
+            check_parameters(retrieval)
         for pair in self.tests:
             for language in pair:
                 if language not in self.embeddings:
@@ -128,6 +138,13 @@ class Task:
                         f"The test dictionary {pair} names the language {language!r}, which has no "
                         f"embeddings; there are {', '.join(self.embeddings)}."
                     )
+
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """Return each (pair, retrieval) that a mapper is scored on, and the averages."""
+        pairs = ["-".join(pair) for pair in self.tests]
+        labels = [retrieval.label for retrieval in self.retrievals]
+        averages = [(AVERAGE, label) for label in labels if len(pairs) > 1]
+        return (*((pair, label) for pair in pairs for label in labels), *averages)
 
     def run(self, label: str, mapper: Mapper) -> Run:
         """Fit a mapper and score it on every test dictionary."""

@@ -54,6 +54,8 @@ class Comparison:
     runs: tuple[Run, ...]
     baseline: str
     seed: int = 0
+    asked: tuple[tuple[str, str], ...] = ()  # (pair, retrieval) of a mapper that does not fail
+    metrics: tuple[str, ...] = ()
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -61,7 +63,8 @@ class Comparison:
 
         `p@1_low` and `p@1_high` are the 95 % bootstrap interval; `difference` is P@1 less the
         baseline's with its own interval, `p_value` the paired test's, `p_holm` that adjusted for
-        the number of mappers. What does not apply is None.
+        the number of mappers. `recall` is there if a search was approximate. What does not apply
+        is None.
         """
         rows = [row for run in self.runs for row in self._rows_of(run)]
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -113,11 +116,11 @@ class Comparison:
 
     def table(self, bold: str = "") -> list[list[str]]:
         """Return header and rows as short texts; `bold` is put around the best P@1."""
-        scores = [m for run in self.runs for e in run.evaluations for m in e.scores]
-        others = [name for name in dict.fromkeys(scores) if name != P_AT_1.name]
+        others = [name for name in self._metrics() if name != P_AT_1.name]
+        recall = ["recall"] if self._approximate() else []
         header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
         header += [name.upper() for name in others]
-        header += ["coverage", "words", "fit s", "fit MB"]
+        header += ["coverage", "words", *recall, "fit s", "fit MB"]
         best = self._best()
         table = [header]
         for row in self.rows:
@@ -132,6 +135,7 @@ class Comparison:
                 [row["mapper"], row["pair"], row["retrieval"], score, _against(row)]
                 + [f"{row[name]:.3f}" for name in others]
                 + [f"{row['coverage']:.3f}", str(row["n_words"])]
+                + ["" if row[name] is None else f"{row[name]:.3f}" for name in recall]
                 + [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
             )
         return table
@@ -143,11 +147,12 @@ class Comparison:
             "baseline": self.baseline,
             "error": run.error,
         }
+        recall = ["recall"] if self._approximate() else []
         if run.error is not None:
             for pair, retrieval in self._pairs():
-                names = [m for r in self.runs for e in r.evaluations for m in e.scores] or ["p@1"]
-                empty = dict.fromkeys([*names, "coverage", "n_words", *INTERVALS])
-                yield {"mapper": run.label, "pair": pair, "retrieval": retrieval} | empty | cost
+                names = [*self._metrics(), "coverage", "n_words", *recall, *INTERVALS]
+                named = {"mapper": run.label, "pair": pair, "retrieval": retrieval}
+                yield named | dict.fromkeys(names) | cost
             return
         theirs = {(p, r): e for p, r, e in self.run(self.baseline).groups()}
         for pair, retrieval, evaluations in run.groups():
@@ -163,6 +168,7 @@ class Comparison:
                 },
                 "coverage": sum(e.coverage for e in evaluations) / len(evaluations),
                 "n_words": sum(e.n_words for e in evaluations),
+                **{name: mean_recall(evaluations) for name in recall},
             }
             row |= dict.fromkeys(INTERVALS) | {
                 "p@1_low": interval.low,
@@ -178,9 +184,17 @@ class Comparison:
             yield row | cost
 
     def _pairs(self) -> list[tuple[str, str]]:
-        """Return all (pair, retrieval) that some mapper was scored on."""
+        """Return all (pair, retrieval) that were asked for, or that some mapper was scored on."""
         found = dict.fromkeys((p, r) for run in self.runs for p, r, _ in run.groups())
-        return list(found) or [("", "")]
+        return list(self.asked or found) or [("", "")]
+
+    def _metrics(self) -> list[str]:
+        """Return the metrics that were asked for, or by which some mapper was scored."""
+        found = dict.fromkeys(m for run in self.runs for e in run.evaluations for m in e.scores)
+        return list(self.metrics or found) or [P_AT_1.name]
+
+    def _approximate(self) -> bool:
+        return any(e.recall is not None for run in self.runs for e in run.evaluations)
 
     def _best(self) -> dict[tuple[str, str], float]:
         best: dict[tuple[str, str], float] = {}
@@ -205,6 +219,12 @@ INTERVALS = (
 def hits(evaluation: Evaluation) -> Vector:
     """Return 1 for each word that is translated correctly at rank 1, else 0."""
     return P_AT_1.score(evaluation.ranks)
+
+
+def mean_recall(evaluations: list[Evaluation]) -> float | None:
+    """Return the mean recall of approximate searches; None where all are exact."""
+    known = [e.recall for e in evaluations if e.recall is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _against(row: dict[str, Any]) -> str:

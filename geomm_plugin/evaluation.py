@@ -66,7 +66,7 @@ def evaluate(
     dictionary: Iterable[tuple[str, str]],
     retrieval: str | Retrieval = "csls",
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     oov: UnknownWords = "skip",
     answers: int = 0,
     index: str | None = None,
@@ -91,7 +91,7 @@ def evaluate(
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
     retrieval = as_retrieval(retrieval, engine=index)
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
-    chosen = [registry.metrics[name] for name in (metrics or registry.metrics)]
+    chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, dictionary)
     rows = [space[source].row_of[word] for word in gold]
     queries = space.unit_vectors(source)[rows]
@@ -124,6 +124,11 @@ def evaluate(
         ranks,
         getattr(searched, "recall", None),
     )
+
+
+def chosen_metrics(metrics: str | Iterable[str] | None) -> list[str]:
+    """Return the names of some metrics, or of one; by default of all."""
+    return [metrics] if isinstance(metrics, str) else list(metrics or registry.metrics)
 
 
 def scores_of(metrics: Iterable[Metric], ranks: RowIndices) -> dict[str, float]:

@@ -134,7 +134,14 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     @overload  # a text is an iterable of texts, but means one word here
     def translate(  # type: ignore[overload-overlap]
-        self, words: str, source: str, target: str, k: int = ..., retrieval: str | Retrieval = ...
+        self,
+        words: str,
+        source: str,
+        target: str,
+        k: int = ...,
+        retrieval: str | Retrieval = ...,
+        *,
+        index: str | None = ...,
     ) -> list[tuple[str, float]]: ...
     @overload
     def translate(
@@ -144,6 +151,8 @@ class SharedSpace(Mapping[str, Embeddings]):
         target: str,
         k: int = ...,
         retrieval: str | Retrieval = ...,
+        *,
+        index: str | None = ...,
     ) -> list[list[tuple[str, float]]]: ...
     def translate(
         self,
@@ -152,6 +161,8 @@ class SharedSpace(Mapping[str, Embeddings]):
         target: str,
         k: int = 10,
         retrieval: str | Retrieval = "csls",
+        *,
+        index: str | None = None,
     ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Translate a word, or a list of words in one go.
 
@@ -162,9 +173,12 @@ class SharedSpace(Mapping[str, Embeddings]):
         ----------
         retrieval
             A registered name ("csls", "cosine", "inverted_softmax") or an object such as CSLS(k=5).
+        index
+            "hnsw" searches approximately, for millions of words.
         """
         if isinstance(words, str):
-            return self.translate([words], source, target, k, retrieval)[0]
+            return self.translate([words], source, target, k, retrieval, index=index)[0]
+        retrieval = as_retrieval(retrieval, engine=index)
         queries = self._queries(list(words), source)
         found = self.index(source, target, retrieval).search(queries, min(k, len(self[target])))
         vocabulary = self[target].words

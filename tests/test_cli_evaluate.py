@@ -92,6 +92,21 @@ def test_compare_prints_what_python_returns(demo):
     assert "Choose one" in both.stderr
 
 
+def test_compare_fails_where_every_mapper_fails():
+    arguments = [*FILES, "--test", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]
+    arguments += ["-m", "procrustes", "-m", "regression"]
+    failed = run("compare", *arguments, "--json", status=2)
+    rows = json.loads(failed.stdout)
+    assert [(row["mapper"], row["pair"], row["p@1"]) for row in rows] == [
+        ("procrustes", "en-es", None),
+        ("regression", "en-es", None),
+    ]
+    assert failed.stderr.startswith("No mapper could be compared. procrustes: LanguagesError: ")
+    assert len(failed.stderr.splitlines()) == 1
+    none = run("compare", *arguments, "--jobs", "0", status=2)
+    assert "number of processes" in none.stderr and not none.stdout
+
+
 def test_diagnose_prints_what_python_returns(demo):
     arguments = [*FILES, "-d", f"en-es={FOLDER}/en-es.train.txt", *LIMIT]
     (expected,) = diagnose(*demo[:2])

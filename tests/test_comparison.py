@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from geomm_plugin import Cosine, Embeddings, LinearMapper, compare, evaluate, get_mapper
+from geomm_plugin import CSLS, Cosine, Embeddings, LinearMapper, compare, evaluate, get_mapper
 from geomm_plugin.comparison import label_mappers, measure
 from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
 
@@ -108,9 +108,23 @@ def test_a_failing_mapper_is_a_row_with_its_reason(data):
 
 
 def test_all_failing_is_a_table_too(data):
-    found = compare([Broken()], *data)
-    assert [row["error"] for row in found.rows] == ["RuntimeError: no such luck"]
+    found = compare([Broken()], *data, retrievals=["csls", "cosine"], metrics=["p@5"])
+    whole = compare(["procrustes"], *data, retrievals=["csls", "cosine"], metrics=["p@5"])
+    assert {row["error"] for row in found.rows} == {"RuntimeError: no such luck"}
+    for row, other in zip(found.rows, whole.rows, strict=True):
+        assert list(row) == list(other)
+        assert (row["pair"], row["retrieval"]) == (other["pair"], other["retrieval"])
     assert "no such luck" in str(found)
+
+
+def test_one_of_a_kind_needs_no_list(data):
+    one = compare("procrustes", *data, retrievals="cosine", metrics="p@5")
+    listed = compare([get_mapper("procrustes")], *data, retrievals=[Cosine()], metrics=["p@5"])
+    assert [row["p@5"] for row in one.rows] == [row["p@5"] for row in listed.rows]
+    assert list(one.rows[0]) == list(listed.rows[0])
+    assert list(label_mappers(get_mapper("procrustes"))) == ["procrustes"]
+    twice = compare("procrustes", *data, retrievals=["cosine", Cosine()])
+    assert len(twice.rows) == len(one.rows), "a retrieval given twice counts once"
 
 
 def test_fewer_metrics_and_always_p_at_1(data):
@@ -188,6 +202,13 @@ def test_what_cannot_be_compared_is_said_first(data):
         compare(["procrustes"], embeddings, train, {})
     with pytest.raises(ParameterError, match="no retrieval"):
         compare(["procrustes"], *data, retrievals=[])
+    with pytest.raises(ParameterError, match="csls: k=0 is not possible"):
+        compare(["procrustes"], *data, retrievals=[CSLS(k=0)])
+    with pytest.raises(ParameterError, match="engine='annoy' is not possible"):
+        compare(["procrustes"], *data, index="annoy")
+    for jobs in (0, True, "2"):
+        with pytest.raises(ParameterError, match="number of processes"):
+            compare(["procrustes"], *data, jobs=jobs)
     with pytest.raises(LanguagesError, match="'fr', which has no embeddings"):
         compare(["procrustes"], embeddings, train, {("en", "fr"): []})
 

@@ -1,11 +1,21 @@
 """The approximate engine finds nearly what the exact one finds, and says how nearly."""
 
+import json
 import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from geomm_plugin import Embeddings, evaluate
+from geomm_plugin import (
+    Embeddings,
+    SharedSpace,
+    compare,
+    evaluate,
+    get_mapper,
+    write_embeddings,
+)
+from geomm_plugin.cli import group
 from geomm_plugin.errors import MissingExtraError, ParameterError
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import CSLS, Cosine, as_retrieval
@@ -61,19 +71,82 @@ def test_small_vocabularies_work(languages):
     assert np.isfinite(found.scores).all() and (found.indices >= 0).all()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_evaluate_reports_the_recall(languages):
+@pytest.fixture
+def space(languages):
     pytest.importorskip("faiss")
-    space = {
+    return {
         name: Embeddings([f"{name}{i}" for i in range(3000)], vectors)
         for name, vectors in zip(("en", "es"), languages, strict=True)
     }
-    dictionary = [(f"en{i}", f"es{i}") for i in range(100)]
+
+
+dictionary = [(f"en{i}", f"es{i}") for i in range(100)]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_evaluate_reports_the_recall(space):
     row = evaluate(space, "en", "es", dictionary, "csls", index="hnsw").row()
     exact = evaluate(space, "en", "es", dictionary, "csls").row()
     assert row["retrieval"] == "csls(engine='hnsw')" and 0.8 < row["recall"] <= 1
     assert row["p@1"] == pytest.approx(exact["p@1"], abs=0.05)
     assert "recall" not in exact
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_compare_reports_the_recall(space):
+    pairs = {("en", "es"): dictionary, ("es", "en"): [pair[::-1] for pair in dictionary]}
+    mappers = ["procrustes", get_mapper("regression", regularization=1.0)]
+    both = [CSLS(engine="hnsw"), CSLS()]
+    found = compare(mappers, space, pairs, pairs, retrievals=both)
+    alone = [e.recall for e in found.run("procrustes").evaluations if e.recall is not None]
+    rows = [row for row in found.rows if row["mapper"] == "procrustes"]
+    approximate = [row["recall"] for row in rows if "hnsw" in row["retrieval"]]
+    assert approximate == [*alone, np.mean(alone)]
+    assert all(row["recall"] is None for row in found.rows if row["retrieval"] == "csls")
+    at = found.table()[0].index("recall")
+    shown = [cells[at] for cells in found.table()[1:]]
+    assert shown == ["" if r["recall"] is None else f"{r['recall']:.3f}" for r in found.rows]
+    assert "| recall |" in found.to_markdown() and ",recall," in found.to_csv()
+    assert "recall" in json.loads(found.to_json())[0]
+    by_index = compare("procrustes", space, pairs, pairs, index="hnsw")
+    assert [row["recall"] for row in by_index.rows] == approximate
+    exact = compare("procrustes", space, pairs, pairs)
+    assert "recall" not in exact.rows[0] and "recall" not in exact.table()[0]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_translate_takes_an_index(space):
+    shared = SharedSpace(space)
+    found = shared.translate(["en1", "en2"], "en", "es", k=3, index="hnsw")
+    assert found == shared.translate(["en1", "en2"], "en", "es", 3, CSLS(engine="hnsw"))
+    assert found[0] == shared.translate("en1", "en", "es", k=3, index="hnsw")
+    with pytest.raises(ParameterError, match="one engine only"):
+        shared.translate("en1", "en", "es", retrieval="inverted_softmax", index="hnsw")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_command_shows_the_recall_where_there_is_one(space, order, tmp_path):
+    for name, embeddings in space.items():
+        write_embeddings(embeddings.head(300), tmp_path / f"{name}.vec")
+    for one, other in (("en", "es"), ("es", "en")):
+        lines = "".join(f"{one}{i} {other}{i}\n" for i in range(100))
+        (tmp_path / f"{one}-{other}.txt").write_text(lines, "utf-8")
+    files = [f"{name}={tmp_path / name}.vec" for name in space]
+    tests = [f"{pair}={tmp_path / pair}.txt" for pair in ("en-es", "es-en")]
+    ranked = ["csls", "csls:engine=hnsw"][::order]
+    options = [x for test in tests for x in ("-d", test)] + [x for r in ranked for x in ("-r", r)]
+    printed = CliRunner().invoke(group, ["evaluate", *files, *options, "-q"]).output.splitlines()
+    done = CliRunner().invoke(group, ["evaluate", *files, *options, "-q", "--json"])
+    rows = json.loads(done.output)
+    assert [row["pair"] for row in rows] == ["en-es"] * 2 + ["es-en"] * 2 + ["average"] * 2
+    assert printed[0].split()[-1] == "recall" and len(printed) == 1 + len(rows)
+    for line, row in zip(printed[1:], rows, strict=True):
+        assert (row["recall"] is None) == (row["retrieval"] == "csls")
+        last = row["n_words"] if row["recall"] is None else f"{row['recall']:.3f}"
+        assert line.split()[-1] == str(last)
+    recalls = [row["recall"] for row in rows if row["recall"] is not None]
+    assert recalls[2] == pytest.approx((recalls[0] + recalls[1]) / 2)
 
 
 def test_only_some_retrievals_have_engines():

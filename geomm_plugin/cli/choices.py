@@ -42,13 +42,13 @@ oov_option = click.option(
 
 
 def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:
-    """Make the retrievals chosen."""
+    """Make the retrievals chosen, each once."""
     made = []
     for choice in choices:
         name, texts = split_choice(choice)
         found = registry.retrievals[name]
         made.append(found(**parse_settings(found, texts)))
-    return made
+    return list(dict.fromkeys(made))
 
 
 def make_mappers(choices: Iterable[str], settings: Iterable[str]) -> list[Mapper]:

@@ -115,6 +115,7 @@ def command(
     if html is not None:
         files = html_report.describe_files(embeddings, read, dictionaries, tests)
         html_report.write_report(html, found, files)
+    failed = [run for run in found.runs if run.error is not None]
     if as_json:
         click.echo(found.to_json())
     elif as_csv:
@@ -123,3 +124,5 @@ def command(
         click.echo(found.to_markdown(), nl=False)
     else:
         click.echo(str(found))
+    if len(failed) == len(found.runs):
+        raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")

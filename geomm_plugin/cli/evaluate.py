@@ -89,13 +89,14 @@ def command(
                 else:
                     pair = options.language_pair(name, space)
                     rows += _translations(space, pair, path, chosen, metrics, oov)
-    rows = [{"mapper": None if mapper is None else mapper.name} | row for row in rows]
+    names = dict.fromkeys(name for row in rows for name in row)
+    named = {"mapper": None if mapper is None else mapper.name} | dict.fromkeys(names)
+    rows = [named | row for row in (_averaged(rows) if task == "bli" else rows)]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False))
         return
-    shown = _averaged(rows) if task == "bli" else rows
-    names = [name for name in shown[0] if name not in ("mapper", "task")]
-    click.echo(text_table([names, *([_cell(row[name]) for name in names] for row in shown)]))
+    shown = [name for name in names if name != "task"]
+    click.echo(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
 
 
 def _translations(
@@ -139,4 +140,6 @@ def _averaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
