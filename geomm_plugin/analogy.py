@@ -1,8 +1,8 @@
 """[evaluate] Word analogies within one language: a is to b as c is to ... d.
 
 3CosAdd (Mikolov et al., 2013): the answer is the word nearest to b - a + c, on unit vectors; a, b
-and c themselves are no answers, and d is none where another word is as near: a mapping that puts all
-words on one point scores 0. A good mapping leaves a language's own analogies as they were.
+and c themselves are no answers, and d is none where another word is as near: a mapping that puts
+all words on one point scores 0. A good mapping leaves a language's own analogies as they were.
 """
 
 from __future__ import annotations

@@ -84,9 +84,7 @@ def compare(
     )
     task.check()
     runs = run_all([(task.run, label, mapper) for label, mapper in chosen.items()], jobs)
-    return Comparison(
-        tuple(runs), baseline or next(iter(chosen)), seed, task.asked(), task.metrics
-    )
+    return Comparison(tuple(runs), baseline or next(iter(chosen)), seed, task.asked(), task.metrics)
 
 
 def label_mappers(mappers: str | Mapper | Iterable[str | Mapper]) -> dict[str, Mapper]:

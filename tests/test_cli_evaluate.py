@@ -4,15 +4,18 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import compare, evaluate, get_mapper, registry, save_mapper
+from geomm_plugin import compare, evaluate, get_mapper, load_mapper, registry, save_mapper
 from geomm_plugin.analogy import evaluate_analogies
 from geomm_plugin.cli import group
-from geomm_plugin.cli.choices import make_mappers, make_retrievals, split_choice
+from geomm_plugin.cli.choices import make_mappers, make_retrievals
+from geomm_plugin.cli.options import make_mapper, split_choice
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.diagnosis import diagnose
+from geomm_plugin.dictionary import read_lines
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.retrieval import CSLS, Cosine
 from geomm_plugin.similarity import evaluate_similarity
@@ -128,6 +131,38 @@ def test_choices_carry_parameters():
     assert first.normalize == ("unit", "center", "unit") and second.name == "procrustes"
     with pytest.raises(ParameterError, match="not understood"):
         split_choice("geomm:100")
+
+
+def test_choices_mean_the_same_in_every_command(demo, model, tmp_path):
+    trained = [*FILES, "-d", f"en-es={FOLDER}/en-es.train.txt", *LIMIT]
+    mapper = ["-m", "geomm:regularization=100"]
+    wanted = get_mapper("geomm", regularization=100)
+    (row,) = json.loads(run("diagnose", *trained, *mapper, "--json").stdout)
+    assert row == json.loads(json.dumps(diagnose(*demo[:2], wanted)[0].row()))
+    for command in ("align", "induce"):
+        run(command, *trained, *mapper, "-o", str(tmp_path / command))
+    saved = load_mapper(tmp_path / "align" / "mapper")
+    assert saved.regularization == 100
+    wanted.fit(*demo[:2])
+    assert np.array_equal(saved.W("en", "es"), wanted.W("en", "es"))
+    induced = read_lines(tmp_path / "induce")
+    assert sum(1 for _ in induced) == len(wanted.map(demo[0]).dictionary("en", "es"))
+    translate = ["translate", "--model", str(model), *FILES, *LIMIT, "--json"]
+    (found,) = json.loads(run(*translate, "-r", "csls:k=3", "en-es", "house").stdout)
+    space = load_mapper(model).map(demo[0])
+    expected = space.translate("house", "en", "es", k=5, retrieval=CSLS(k=3))
+    assert [(one["word"], one["score"]) for one in found["translations"]] == expected
+    wrong = run(*translate, "-r", "csls:n=3", "en-es", "house", status=2)
+    assert "'csls' has no parameter 'n'" in wrong.stderr
+    wrong = run("diagnose", *trained, "-m", "geomm:regularisation=1", status=2)
+    assert "Did you mean 'regularization'?" in wrong.stderr
+
+
+def test_a_choice_goes_before_a_setting():
+    assert make_mapper("geomm:regularization=5", ["regularization=7"]).regularization == 5
+    assert make_mapper("geomm:regularization=5", ["seed=7"]).seed == 7
+    (one,) = make_mappers(["geomm:regularization=5"], ["regularization=7"])
+    assert one.regularization == 5
 
 
 def test_all_is_every_registered_mapper_once():

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from geomm_plugin import registry
-from geomm_plugin.cli.options import split_specs
+from geomm_plugin.cli.options import split_choice, split_specs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parameters_of, parse_settings
@@ -71,15 +71,3 @@ def make_mappers(choices: Iterable[str], settings: Iterable[str]) -> list[Mapper
     for unknown in set(common) - used:
         raise ParameterError(f"None of the mappers has a parameter {unknown!r}. Leave it out.")
     return made
-
-
-def split_choice(choice: str) -> tuple[str, dict[str, str]]:
-    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE; a value may hold commas itself."""
-    name, _, rest = choice.partition(":")
-    settings: list[str] = []
-    for part in rest.split(",") if rest else []:
-        if "=" in part or not settings:
-            settings.append(part)
-        else:
-            settings[-1] += f",{part}"
-    return name, split_specs(settings, "NAME:PARAMETER=VALUE, e.g. geomm:regularization=100")

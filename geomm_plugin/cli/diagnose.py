@@ -19,7 +19,14 @@ SHOWN = 20  # suspicious pairs
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
-@click.option("--mapper", "-m", default="procrustes", show_default=True, help="Aligns each pair.")
+@click.option(
+    "--mapper",
+    "-m",
+    default="procrustes",
+    show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="Aligns each pair, e.g. geomm:regularization=100.",
+)
 @options.set_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a pair.")
 @options.max_words_option

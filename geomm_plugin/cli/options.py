@@ -35,7 +35,12 @@ identical_option = click.option(
     help="Use the words that both languages spell alike as a dictionary. Repeatable.",
 )
 mapper_option = click.option(
-    "--mapper", "-m", default="geomm", show_default=True, help="A name that `geomm mappers` lists."
+    "--mapper",
+    "-m",
+    default="geomm",
+    show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="A name that `geomm mappers` lists, e.g. geomm:regularization=100.",
 )
 set_option = click.option(
     "--set",
@@ -46,7 +51,12 @@ set_option = click.option(
     help="A parameter of the mapper, e.g. regularization=100. Repeatable.",
 )
 retrieval_option = click.option(
-    "--retrieval", "-r", default="csls", show_default=True, help="How target words are ranked."
+    "--retrieval",
+    "-r",
+    default="csls",
+    show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="How target words are ranked, e.g. cosine or csls:k=5.",
 )
 max_words_option = click.option(
     "--max-words",
@@ -139,10 +149,23 @@ def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
     )
 
 
-def make_mapper(name: str, settings: Iterable[str]) -> Mapper:
+def make_mapper(choice: str, settings: Iterable[str]) -> Mapper:
     """Make a mapper from --mapper and --set; values are typed by the mapper's own parameters."""
+    name, own = split_choice(choice)
     texts = split_specs(settings, "NAME=VALUE, e.g. regularization=100")
-    return get_mapper(name, **parse_settings(registry.mappers[name], texts))
+    return get_mapper(name, **parse_settings(registry.mappers[name], texts | own))
+
+
+def split_choice(choice: str) -> tuple[str, dict[str, str]]:
+    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE; a value may hold commas itself."""
+    name, _, rest = choice.partition(":")
+    settings: list[str] = []
+    for part in rest.split(",") if rest else []:
+        if "=" in part or not settings:
+            settings.append(part)
+        else:
+            settings[-1] += f",{part}"
+    return name, split_specs(settings, "NAME:PARAMETER=VALUE, e.g. geomm:regularization=100")
 
 
 def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.cli import choices, options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
@@ -45,13 +45,14 @@ def command(
         geomm translate en=aligned/en.vec es=aligned/es.vec es-en perro
     """
     files, pair, words = _split_arguments(arguments)
+    (ranked,) = choices.make_retrievals([retrieval])
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
         read = options.read_all(files, max_words)
         source, target = options.language_pair(pair, read)
         two = {source: read[source], target: read[target]}
         space = SharedSpace(two) if mapper is None else mapper.map(two)
-        answers = space.translate(words, source, target, k=k, retrieval=retrieval)
+        answers = space.translate(words, source, target, k=k, retrieval=ranked)
     if as_json:
         rows = [
             {"word": word, "translations": [{"word": w, "score": s} for w, s in found]}
