@@ -19,7 +19,14 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.dictionary import Dictionaries, Dictionary, RowPairs, pair_up
+from geomm_plugin.dictionary import (
+    Dictionaries,
+    Dictionary,
+    RowPairs,
+    _check_key,
+    _check_pair,
+    pair_up,
+)
 from geomm_plugin.embeddings import Embeddings, Matrix, RowIndices, Vector, as_embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.factorization import eigh
@@ -38,12 +45,12 @@ OUTLIER = 3.0  # robust standard deviations below the median
 
 @dataclass(frozen=True)
 class SuspiciousPair:
-    """A pair of the dictionary that the other pairs contradict."""
+    """A pair of the dictionary that the other pairs contradict: far apart, another one nearer."""
 
     source: str
     target: str
     cosine: float  # after a fit without this pair
-    suggestion: str  # the best translation of the source word in that fit
+    suggestion: str  # the best translation of the source word in that fit; never the target
 
 
 @dataclass(frozen=True)
@@ -132,10 +139,13 @@ def diagnose(
     """
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
     chosen = get_mapper(mapper) if isinstance(mapper, str) else mapper
+    for key in dictionaries:
+        _check_key(key, languages)
     found = []
     with progress.task("Diagnosing", total=len(dictionaries)) as advance:
         for (source, target), dictionary in dictionaries.items():
-            case = Case(source, target, languages[source], languages[target], list(dictionary))
+            pairs = list(map(_check_pair, dictionary))
+            case = Case(source, target, languages[source], languages[target], pairs)
             found.append(case.diagnose(chosen, seed))
             advance(1)
     return found
@@ -195,33 +205,36 @@ class Case:
         embeddings = {self.source: self.x, self.target: self.z}
         return fresh.fit(embeddings, {(self.source, self.target): dictionary})
 
-    def _mapped(self, fitted: Mapper) -> tuple[Matrix, Matrix]:
+    def _mapped(self, fitted: Mapper, targets: RowIndices | None = None) -> tuple[Matrix, Matrix]:
+        rows = slice(POOL) if targets is None else targets
         return (
             unit(fitted.transform(self.source, self.x.vectors[:POOL])).astype(np.float32),
-            unit(fitted.transform(self.target, self.z.vectors[:POOL])).astype(np.float32),
+            unit(fitted.transform(self.target, self.z.vectors[rows])).astype(np.float32),
         )
 
     def _suspicious(self, mapper: Mapper, pairs: RowPairs, seed: int) -> tuple[SuspiciousPair, ...]:
-        """Fit without a fifth of the pairs at a time; list those that come out far apart."""
+        """Fit without a fifth of the pairs at a time; list those that come out far apart.
+
+        A pair whose own target is the best translation is right, however far apart.
+        """
         words = [(self.x.words[i], self.z.words[j]) for i, j in _zip(pairs)]
         fold = np.random.default_rng(seed).permutation(len(pairs)) % FOLDS
         cosines = np.empty(len(pairs))
-        suggestions = [""] * len(pairs)
+        best = np.empty(len(pairs), np.intp)
         for number in range(FOLDS):
             out = np.flatnonzero(fold == number)
             fitted = self._fit(mapper, [words[i] for i in np.flatnonzero(fold != number)])
             x = unit(fitted.transform(self.source, self.x.vectors[pairs.source[out]]))
             z = unit(fitted.transform(self.target, self.z.vectors[pairs.target[out]]))
             cosines[out] = np.einsum("ij,ij->i", x, z)
-            pool = self._mapped(fitted)
-            best = CSLS().index(*pool).search(x.astype(np.float32), 1).indices[:, 0]
-            for place, row in zip(out, best, strict=True):
-                suggestions[place] = self.z.words[row]
+            targets = np.union1d(np.arange(min(POOL, len(self.z))), pairs.target[out])
+            index = CSLS().index(*self._mapped(fitted, targets))
+            best[out] = targets[index.search(x.astype(np.float32), 1).indices[:, 0]]
         median = np.median(cosines)
         spread = 1.4826 * np.median(np.abs(cosines - median))
-        low = np.flatnonzero(cosines < median - OUTLIER * spread)
+        low = np.flatnonzero((cosines < median - OUTLIER * spread) & (best != pairs.target))
         return tuple(
-            SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), suggestions[i])
+            SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), self.z.words[best[i]])
             for i in low[np.argsort(cosines[low])]
         )
 

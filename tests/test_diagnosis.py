@@ -13,7 +13,7 @@ from geomm_plugin.diagnosis import (
     singular_value_gap,
     skewness,
 )
-from geomm_plugin.errors import DictionaryError
+from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import CSLS, Cosine
 
@@ -85,6 +85,27 @@ def test_wrong_pairs_are_suspected_and_mended(languages):
     for source, target in wrong:
         assert suspects[source, target].suggestion == f"es{source[2:]}"
         assert suspects[source, target].cosine < 0.5
+
+
+def test_a_pair_that_is_its_own_suggestion_is_not_suspected(languages, monkeypatch):
+    noise = np.random.default_rng(3).standard_normal((300, 20)).astype(np.float32)
+    noise[:285] *= 0.02
+    noise[285:] *= 0.4
+    spanish = Embeddings(languages["es"].words, rotate(languages["en"].vectors) + noise)
+    pairs = [(f"en{i}", f"es{i}") for i in range(300)]
+    for pool in (10_000, 250):  # the words of the pairs count, also where they are rare
+        monkeypatch.setattr("geomm_plugin.diagnosis.POOL", pool)
+        data = {"en": languages["en"], "es": spanish}
+        (found,) = diagnose(data, {("en", "es"): [*pairs, ("en7", "es8")]})
+        assert [pair.target for pair in found.suspicious] == ["es8"]
+        assert found.suspicious[0].suggestion == "es7"
+
+
+def test_what_cannot_be_diagnosed_is_said(languages):
+    with pytest.raises(LanguagesError, match="'fr', which has no embeddings"):
+        diagnose(languages, {("en", "fr"): [("en1", "es1")]})
+    with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
+        diagnose(languages, {("en", "es"): {"ab": "cd"}})
 
 
 def test_coverage_and_letter_case_are_told(languages):
