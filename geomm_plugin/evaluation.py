@@ -9,18 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from geomm_plugin import registry
+from geomm_plugin.dictionary import _check_pair
 from geomm_plugin.embeddings import RowIndices
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.metrics import NOT_FOUND, Metric, depth_of
 from geomm_plugin.retrieval import Retrieval, as_retrieval
 from geomm_plugin.shared_space import SharedSpace
 
+if TYPE_CHECKING:
+    from geomm_plugin.comparison import compare as compare
+    from geomm_plugin.comparison_table import Comparison as Comparison
+
 UnknownWords = Literal["skip", "wrong"]
+_ELSEWHERE = {"compare": "comparison", "Comparison": "comparison_table"}
+
+
+def __getattr__(name: str) -> Any:
+    """Find compare() and Comparison, which build on this module, when they are asked for."""
+    if name not in _ELSEWHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"geomm_plugin.{_ELSEWHERE[name]}"), name)
 
 
 @dataclass(frozen=True)
@@ -142,7 +156,7 @@ def gold_rows(
     """Return the target rows of each source word's translations, and the words that have none."""
     source_rows, target_rows = space[source].row_of, space[target].row_of
     gold: dict[str, dict[int, None]] = {}
-    for here, there in dictionary:
+    for here, there in map(_check_pair, dictionary):
         correct = gold.setdefault(here, {})
         if here in source_rows and there in target_rows:
             correct[target_rows[there]] = None

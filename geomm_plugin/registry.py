@@ -160,12 +160,19 @@ class Entry(Generic[T]):
 
 
 class Catalog(Mapping[str, T]):
-    """The things that one hook contributes, by name, in the order of registration."""
+    """The things that one hook contributes, by name, in the order of registration.
 
-    def __init__(self, kind: str, hook: str, plugins: Plugins):
+    Parameters
+    ----------
+    classes
+        Whether they are classes, to be made with parameters, or things to use as they are.
+    """
+
+    def __init__(self, kind: str, hook: str, plugins: Plugins, classes: bool = True):
         self.kind = kind
         self.hook = hook
         self.plugins = plugins
+        self.classes = classes
         self._generation = -1
         self._entries: dict[str, Entry[T]] = {}
 
@@ -226,6 +233,13 @@ class Catalog(Mapping[str, T]):
                 f"{entry.origin} registers the {self.kind} {entry.item!r}, which has no name; "
                 "give it a text attribute `name`."
             )
+        if isinstance(entry.item, type) != self.classes:
+            kinds = ("an instance of", "the class itself"), ("the class", "an instance of it")
+            given, wanted = kinds[0 if self.classes else 1]
+            raise PluginError(
+                f"{entry.origin} registers {given} {_label(entry.item)} as the {self.kind} "
+                f"{name!r}; register {wanted}."
+            )
         if name in entries:
             first = entries[name]
             raise PluginError(
@@ -244,7 +258,7 @@ plugins = Plugins()
 mappers: Catalog[type[Mapper]] = Catalog("mapper", "register_mappers", plugins)
 formats: Catalog[type[Format]] = Catalog("format", "register_formats", plugins)
 retrievals: Catalog[type[Retrieval]] = Catalog("retrieval", "register_retrievals", plugins)
-metrics: Catalog[Metric] = Catalog("metric", "register_metrics", plugins)
+metrics: Catalog[Metric] = Catalog("metric", "register_metrics", plugins, classes=False)
 
 
 def get_mapper(name: str, **params: Any) -> Mapper:

@@ -78,6 +78,14 @@ def test_evaluate_does_the_other_tasks(demo, model, tmp_path):
     assert "one language" in wrong.stderr
 
 
+@pytest.mark.parametrize("task, test", [("similarity", "en-es=x"), ("analogy", "en=x")])
+@pytest.mark.parametrize("option", [("--metric", "p@1"), ("--oov", "skip"), ("-r", "csls")])
+def test_options_of_another_task_are_refused(task, test, option):
+    wrong = run("evaluate", *FILES, *LIMIT, "-d", test, "--task", task, *option, status=2)
+    assert f"belongs to --task bli; --task {task} does not use it" in wrong.stderr
+    assert wrong.stderr.startswith("--retrieval" if option[0] == "-r" else option[0])
+
+
 def test_compare_prints_what_python_returns(demo):
     arguments = [*FILES, "-d", f"en-es={FOLDER}/en-es.train.txt"]
     arguments += ["--test", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]

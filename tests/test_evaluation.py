@@ -1,7 +1,10 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from geomm_plugin import CSLS, Embeddings, SharedSpace, evaluate, registry
+from geomm_plugin import CSLS, Embeddings, SharedSpace, compare, evaluate, evaluation, registry
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.metrics import NOT_FOUND
 from geomm_plugin.normalize import unit
@@ -106,3 +109,31 @@ def test_plain_embeddings_are_a_space(space):
 def test_a_dictionary_without_known_words_is_an_error(space):
     with pytest.raises(DictionaryError, match="None of the 1 test words"):
         evaluate(space, "en", "es", [("EN1", "ES1")])
+
+
+def test_what_is_no_pair_is_said_as_fit_says_it(space):
+    for wrong, item in (([("a", "b", "c")], r"\('a', 'b', 'c'\)"), ({"ab": "cd"}, "'ab'")):
+        with pytest.raises(DictionaryError, match=f"one of its items is {item}"):
+            evaluate(space, "en", "es", wrong)
+        for train, test in ((pairs(50), wrong), (wrong, pairs(50))):
+            with pytest.raises(DictionaryError, match=f"one of its items is {item}"):
+                compare("procrustes", space, {("en", "es"): train}, {("en", "es"): test})
+
+
+def test_one_metric_needs_no_list(space):
+    assert list(evaluate(space, "en", "es", pairs(50), metrics="p@5").scores) == ["p@5"]
+
+
+@pytest.mark.parametrize("first", ["evaluation", "comparison", "comparison_table"])
+def test_compare_is_found_beside_evaluate(first):
+    code = (
+        f"import geomm_plugin.{first}\n"
+        "from geomm_plugin.evaluation import Comparison, compare, evaluate\n"
+        "import geomm_plugin\n"
+        "assert compare is geomm_plugin.compare and evaluate is geomm_plugin.evaluate\n"
+        "assert compare.__annotations__['return'] == Comparison.__name__\n"
+    )
+    path = ":".join(sys.path)
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": path})
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = evaluation.nothing

@@ -129,3 +129,15 @@ def test_command_line_on_the_demo_data():
     result = CliRunner().invoke(group, ["onehop", *arguments, "--pivot=es"])
     assert result.exit_code == 2
     assert "The pivot 'es' needs dictionaries" in result.output
+
+
+def test_what_is_missing_is_named(three):
+    embeddings, dictionaries, test = three
+    for missing in ("en", "es"):
+        rest = {name: value for name, value in embeddings.items() if name != missing}
+        with pytest.raises(LanguagesError, match=f"embeddings of '{missing}'; there are"):
+            one_hop(rest, dictionaries, test, mappers="procrustes")
+    with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
+        one_hop(embeddings, dictionaries, {("es", "it"): {"ab": "cd"}})
+    with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
+        one_hop(embeddings, dictionaries | {("en", "es"): {"ab": "cd"}}, test)

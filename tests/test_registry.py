@@ -120,6 +120,20 @@ def test_a_thing_without_a_name_is_refused(installed):
         list(installed(b=plugin_of(object)))
 
 
+def test_an_instance_in_place_of_a_class_is_refused(installed):
+    with pytest.raises(PluginError, match=r"geomm_b 3\.2\.1 registers an instance of .*Renamed "):
+        list(installed(b=plugin_of(Renamed())))
+    metric = type("Half", (), {"name": "half"})
+    plugin = plugin_of(metric, hook="register_metrics")
+    registry.plugins.register(plugin)
+    try:
+        with pytest.raises(PluginError, match=r"the class .*Half as the metric 'half'; register an"):
+            list(registry.metrics)
+    finally:
+        registry.plugins.unregister(plugin)
+    assert "p@1" in registry.metrics
+
+
 def test_unknown_names_come_with_a_suggestion_and_the_list():
     with pytest.raises(UnknownNameError) as caught:
         get_mapper("procustes")

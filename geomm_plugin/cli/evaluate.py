@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.analogy import evaluate_analogies, read_analogies
 from geomm_plugin.cli import choices, options
 from geomm_plugin.comparison_table import text_table
 from geomm_plugin.dictionary import read_dictionary
-from geomm_plugin.errors import UnknownNameError
+from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation import UnknownWords, evaluate
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
@@ -72,6 +73,7 @@ def command(
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --task similarity -d en-es=semeval.txt
         geomm evaluate en=wiki.en.vec --task analogy -d en=questions-words.txt
     """
+    _check_options(task)
     chosen = choices.make_retrievals(retrievals)
     mapper = None if model is None else load_mapper(model)
     rows: list[dict[str, Any]] = []
@@ -97,6 +99,18 @@ def command(
         return
     shown = [name for name in names if name != "task"]
     click.echo(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
+
+
+def _check_options(task: str) -> None:
+    """Refuse options that a task would not look at."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if task != "bli" and typed and parameter.name in ("retrievals", "metrics", "oov"):
+            raise ParameterError(
+                f"{parameter.opts[0]} belongs to --task bli; --task {task} does not use it. Leave "
+                "it out."
+            )
 
 
 def _translations(

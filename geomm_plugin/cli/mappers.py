@@ -24,13 +24,13 @@ def command(as_json: bool) -> None:
         {
             "name": name,
             "summary": (inspect.getdoc(mapper) or "").partition("\n")[0],
-            "parameters": {n: str(p.default) for n, p in parameters_of(mapper).items()},
+            "parameters": {n: p.default for n, p in parameters_of(mapper).items()},
             "package": str(registry.mappers.origin(name)),
         }
         for name, mapper in registry.mappers.items()
     ]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        click.echo(json.dumps(rows, ensure_ascii=False, default=repr))
         return
     width = max(len(name) for name in registry.mappers)
     for name, row in zip(registry.mappers, rows, strict=True):
