@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import SharedSpace, evaluate, load_mapper, read_embeddings
+from geomm_plugin import SharedSpace, evaluate, load_mapper, read_embeddings, registry
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
+from geomm_plugin.parameters import parameters_of
 
 EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))
 EN_ES, EN_IT = (f"{pair}={FOLDER / pair}.train.txt" for pair in ("en-es", "en-it"))
@@ -89,6 +90,13 @@ def test_mappers_lists_names_parameters_and_packages():
         assert text in output
     rows = json.loads(geomm("mappers", "--json").stdout)
     assert {"name", "summary", "parameters", "package"} == set(rows[0])
+    for row in rows:
+        parameters = parameters_of(registry.mappers[row["name"]])
+        defaults = {name: known.default for name, known in parameters.items()}
+        assert row["parameters"] == json.loads(json.dumps(defaults))
+    told = next(row["parameters"] for row in rows if row["name"] == "geomm")
+    assert told["hub"] is None and told["seed"] == 0 and told["regularization"] == "auto"
+    assert told["normalize"] == ["unit", "center"]
 
 
 def test_demo_shows_translations_a_comparison_and_what_to_type_next():

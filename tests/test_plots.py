@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import Embeddings, get_mapper, save_mapper, write_embeddings
+from geomm_plugin import Embeddings, get_mapper, load_mapper, save_mapper, write_embeddings
 from geomm_plugin.cli import group
 from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.fit_report import regularization_choices
 from geomm_plugin.learning_curve import learning_curve, part_of
 from geomm_plugin.normalize import unit
 from geomm_plugin.palette import SERIES
@@ -237,3 +238,46 @@ def test_mistakes_are_told_in_a_sentence(files, arguments, message):
     assert result.exit_code == 2
     assert message in result.output and result.output.rstrip().endswith(".")
     assert not list(files.glob("x.*"))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"regularization": 3},
+        {"regularization": ["en-es"]},
+        {"regularization": {"en-es": 3}},
+        {"regularization": {"en-es": {"chosen": 1}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": [0.5]}}},
+        {"regularization": {"en-es": {"held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": "much", "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 10**400, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": True, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": None, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"one": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": "half"}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": [0.5]}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"nan": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": -1, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": 1e308}}}},
+    ],
+    ids=str,
+)
+def test_a_saved_report_may_hold_anything(files, report):
+    mapper = load_mapper(files / "mapper")
+    mapper.report_ = report
+    save_mapper(mapper, files / "odd")
+    result = plot(files, "lambda", "@odd", "-o", "@x.svg")
+    assert result.exit_code == 2, result.exception
+    assert result.output.startswith("This mapper's report does not tell how lambda was chosen")
+    assert not (files / "x.svg").exists()
+
+
+def test_choices_of_lambda_are_read_as_they_were_reported(files):
+    report = load_mapper(files / "mapper").report_
+    told = report["regularization"]["en-es"]
+    (choice,) = regularization_choices(report).values()
+    assert choice.value == told["chosen"]
+    assert {f"{tried:g}": score for tried, score in choice.scores.items()} == told["held-out p@1"]
+    assert regularization_choices({}) == {}
+    with pytest.raises(ParameterError, match="tried no values"):
+        plot_regularization({"regularization": {"en-es": {"chosen": 1, "held-out p@1": {}}}})

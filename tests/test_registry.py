@@ -127,7 +127,9 @@ def test_an_instance_in_place_of_a_class_is_refused(installed):
     plugin = plugin_of(metric, hook="register_metrics")
     registry.plugins.register(plugin)
     try:
-        with pytest.raises(PluginError, match=r"the class .*Half as the metric 'half'; register an"):
+        with pytest.raises(
+            PluginError, match=r"the class .*Half as the metric 'half'; register an"
+        ):
             list(registry.metrics)
     finally:
         registry.plugins.unregister(plugin)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.fit_report import regularization_choices
 from geomm_plugin.plots.figure import COLORS, MARKERS, add_legend, new_figure
 
 if TYPE_CHECKING:
@@ -60,21 +61,19 @@ def plot_regularization(report: Mapping[str, Any], *, fonts: Sequence[str] = ())
     report
         The `report_` of a mapper that chose its regularization by validation.
     """
-    choices = {
-        name: choice
-        for name, choice in report.get("regularization", {}).items()
-        if choice.get("held-out p@1")
-    }
+    every = regularization_choices(report)
+    choices = {name: choice for name, choice in every.items() if choice.scores}
     if not choices:
         raise ParameterError(
             "This mapper tried no values of its regularization. Fit one with regularization=auto."
         )
     with new_figure(4.6, 3.2, fonts=fonts) as (figure, (axis,)):
         for n, (name, choice) in enumerate(choices.items()):
-            tried = sorted((float(x), y) for x, y in choice["held-out p@1"].items())
+            tried = sorted(choice.scores.items())
             axis.plot(*zip(*tried, strict=True), label=name, **_style(n))
-            axis.axvline(choice["chosen"], color=COLORS[n % len(COLORS)], lw=0.9, ls=":")
-        axis.set_xscale("log" if all(x > 0 for x, _ in tried) else "symlog")
+            axis.axvline(choice.value, color=COLORS[n % len(COLORS)], lw=0.9, ls=":")
+        shown = [x for choice in choices.values() for x in (choice.value, *choice.scores)]
+        axis.set_xscale("log" if min(shown) > 0 else "symlog")
         axis.xaxis.set_major_formatter("{x:g}")
         axis.set_xlabel("λ (dotted: chosen)")
         axis.set_ylabel("P@1 on held-out words")
