@@ -97,7 +97,7 @@ def one_hop(
     dictionaries: Dictionaries,
     tests: Dictionaries,
     *,
-    mappers: Iterable[str | Mapper] = MAPPERS,
+    mappers: str | Mapper | Iterable[str | Mapper] = MAPPERS,
     pivot: str | None = None,
     retrieval: str | Retrieval = "csls",
     disjoint: bool = False,
