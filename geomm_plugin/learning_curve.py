@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.comparison import compare
+from geomm_plugin.comparison import compare, label_mappers
 from geomm_plugin.dictionary import Dictionaries, Dictionary
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import Mapper
@@ -17,7 +17,7 @@ SIZES = (25, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def learning_curve(
-    mappers: Iterable[str | Mapper],
+    mappers: str | Mapper | Iterable[str | Mapper],
     embeddings: Mapping[str, object],
     dictionaries: Dictionaries,
     tests: Dictionaries,
@@ -42,7 +42,7 @@ def learning_curve(
     chosen = sorted({min(size, longest) for size in sizes})
     if not chosen or chosen[0] < 1:
         raise ParameterError(f"Sizes are numbers of words from 1 on; they are {list(sizes)}.")
-    mappers = list(mappers)
+    mappers = list(label_mappers(mappers).values())
     rows: list[dict[str, Any]] = []
     for size in chosen:
         parts = {pair: part_of(pairs, size, seed) for pair, pairs in given.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -12,7 +13,8 @@ from geomm_plugin.atomic import check_writable, make_folder
 from geomm_plugin.cli import options
 from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
 from geomm_plugin.cli.align_run import AlignRun
-from geomm_plugin.errors import ParameterError
+from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.fit_report import regularization_choices
 from geomm_plugin.formats import read_embeddings, write_embeddings
 from geomm_plugin.lock import alone_in
 from geomm_plugin.mapper import Mapper
@@ -146,10 +148,14 @@ def _check_apart(inputs: Iterable[str], outputs: Iterable[Path]) -> None:
 
 
 def _summarize_fit(mapper: Mapper) -> None:
+    """Tell of the pairs and of lambda, as far as the mapper reports them as ours do."""
     report = getattr(mapper, "report_", {})
-    for pair, counts in report.get("pairs", {}).items():
-        details = ", ".join(f"{count} {what}" for what, count in counts.items())
-        click.echo(f"{pair}: {details}")
-    for pair, choice in report.get("regularization", {}).items():
-        scores = ", ".join(f"{k}: {v:.3f}" for k, v in choice["held-out p@1"].items())
-        click.echo(f"{pair}: regularization {choice['chosen']:g} (held-out P@1 {scores})")
+    pairs = report.get("pairs")
+    for pair, counts in pairs.items() if isinstance(pairs, Mapping) else ():
+        if isinstance(counts, Mapping):
+            details = ", ".join(f"{count} {what}" for what, count in counts.items())
+            click.echo(f"{pair}: {details}")
+    with suppress(FormatError):
+        for pair, choice in regularization_choices(report).items():
+            scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
+            click.echo(f"{pair}: regularization {choice.value:g} (held-out P@1 {scores})")

@@ -1,10 +1,14 @@
 """`geomm align`: what it refuses before anything is written."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from geomm_plugin import write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.mappers import Procrustes
 from geomm_plugin.testing import make_toy
 
 
@@ -38,3 +42,20 @@ def test_a_suffix_does_not_lead_out_of_the_folder(refused):
 
 def test_without_a_dictionary_it_says_how_to_give_one(refused):
     assert "--dictionary LANG-LANG=FILE" in refused("en=en.vec", "es=es.vec")
+
+
+@pytest.mark.parametrize("told", [[1], 3, {"en-es": 3}, {"en-es": {}}])
+def test_a_mapper_may_report_what_it_likes(tmp_path, monkeypatch, told):
+    def learn(self, vectors, pairs):
+        self.report_ |= {"pairs": told, "regularization": told}
+        return {language: np.eye(vectors[language].shape[1]) for language in vectors}
+
+    monkeypatch.setattr(Procrustes, "learn", learn)
+    monkeypatch.chdir(tmp_path)
+    for language, embeddings in make_toy().embeddings.items():
+        write_embeddings(embeddings, f"{language}.vec")
+    Path("en-es.txt").write_text("en1 es1\n")
+    arguments = ["en=en.vec", "es=es.vec", "-d", "en-es=en-es.txt", "-m", "procrustes", "-o", "out"]
+    done = CliRunner().invoke(group, ["align", *arguments])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "Wrote out/mapper" in done.output
