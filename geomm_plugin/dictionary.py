@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from geomm_plugin.embeddings import Embeddings, RowIndices, Vector
+from geomm_plugin.embeddings import Embeddings, RowIndices, Vector, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes
@@ -58,22 +59,22 @@ class RowPairs:
 def read_dictionary(path: str | Path) -> Dictionary:
     r"""Read pairs, one a line: two columns separated by a tab or by spaces.
 
-    Where a line holds a tab, only tabs separate (words may then hold spaces). Empty lines are
-    skipped; every other line must have two columns, and `#` is a word like any other. A file whose
-    name ends in .gz is decompressed.
+    Where a line holds a tab, only tabs separate (words may then hold spaces), and a third column
+    may hold a score, a finite number, which is skipped. Empty lines are skipped; every other line
+    must have two columns, and `#` is a word like any other. A file whose name ends in .gz is
+    decompressed.
     """
     path = Path(path)
     pairs: Dictionary = []
     for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
+        columns = columns_of(line)
+        if not columns:
             continue
-        columns = [c.strip(" ") for c in line.split("\t")] if "\t" in line else line.split(" ")
-        columns = [column for column in columns if column]
         if len(columns) != 2:
             raise DictionaryError(
                 f"{path}, line {number}: expected two columns (a word and its translation), found "
                 f"{len(columns)}. Separate them by a tab where words hold spaces, and cut further "
-                "columns off."
+                "columns off; only a score may follow, a finite number after a tab."
             )
         pairs.append((columns[0], columns[1]))
     if not pairs:
@@ -81,15 +82,34 @@ def read_dictionary(path: str | Path) -> Dictionary:
     return pairs
 
 
+def columns_of(line: str) -> list[str]:
+    """Return the columns of a dictionary's line without a score; none if there is nothing on it."""
+    if not line.strip():
+        return []
+    with_tabs = "\t" in line
+    columns = [c.strip(" ") for c in line.split("\t")] if with_tabs else line.split(" ")
+    columns = [column for column in columns if column]
+    return columns[:2] if with_tabs and len(columns) == 3 and _is_score(columns[2]) else columns
+
+
+def _is_score(column: str) -> bool:
+    try:
+        return math.isfinite(float(column))
+    except ValueError:
+        return False
+
+
 def read_lines(path: Path) -> Iterator[str]:
     """Read the lines of a text file (or .gz), in UTF-8; bytes that are not survive as they are."""
     try:
         with path.open("rb") as file:
-            stream = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            compressed = path.suffix == ".gz"
+            stream = gzip.GzipFile(fileobj=file) if compressed else file
+            told = compressed and file.seekable()  # a pipe does not say how far it was read
             size = number = 0
             while line := stream.readline(_LONGEST_LINE):
                 size, number = size + len(line), number + 1
-                swollen = size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
+                swollen = told and size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
                 if len(line) == _LONGEST_LINE or b"\0" in line or swollen:
                     raise DictionaryError(
                         f"{path}, line {number}: {_why_no_text(line, swollen)} Give a text file in "
@@ -102,6 +122,10 @@ def read_lines(path: Path) -> Iterator[str]:
         raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"Cannot read the dictionary {path}: {error}.") from error
+    except ValueError as error:
+        if isinstance(error, DictionaryError):
+            raise
+        raise FileError(f"{str(path)!r} is no name of a file: {error}.") from error
 
 
 def _why_no_text(line: bytes, swollen: bool) -> str:
@@ -112,9 +136,10 @@ def _why_no_text(line: bytes, swollen: bool) -> str:
     return f"it is longer than {_LONGEST_LINE} bytes."
 
 
-def identical_words(source: Embeddings, target: Embeddings) -> Dictionary:
+def identical_words(source: object, target: object) -> Dictionary:
     """Return the words that both vocabularies hold, each paired with itself: a free dictionary."""
-    return [(word, word) for word in source.row_of if word in target.row_of]
+    known = as_embeddings(target).row_of
+    return [(word, word) for word in as_embeddings(source).row_of if word in known]
 
 
 def split(
@@ -127,7 +152,7 @@ def split(
     """
     if not 0 < held_out < 1:
         raise DictionaryError(f"held_out must lie between 0 and 1; it is {held_out}.")
-    pairs = list(dictionary)
+    pairs = [check_pair(pair) for pair in dictionary]
     words = sorted({source for source, _ in pairs})
     count = round(held_out * len(words))
     chosen = np.random.default_rng(seed).permutation(len(words))[:count]
@@ -135,15 +160,14 @@ def split(
     return [p for p in pairs if p[0] not in aside], [p for p in pairs if p[0] in aside]
 
 
-def pair_up(
-    dictionary: Iterable[tuple[str, str]], source: Embeddings, target: Embeddings
-) -> RowPairs:
+def pair_up(dictionary: Iterable[tuple[str, str]], source: object, target: object) -> RowPairs:
     """Find the rows of each pair; pairs that repeat count once, in the order of the rows."""
+    source_rows, target_rows = as_embeddings(source).row_of, as_embeddings(target).row_of
     rows: set[tuple[int, int]] = set()
     missing_source: dict[str, None] = {}
     missing_target: dict[str, None] = {}
-    for source_word, target_word in dictionary:
-        source_row, target_row = source.row_of.get(source_word), target.row_of.get(target_word)
+    for source_word, target_word in map(check_pair, dictionary):
+        source_row, target_row = source_rows.get(source_word), target_rows.get(target_word)
         if source_row is None:
             missing_source[source_word] = None
         if target_row is None:
@@ -172,9 +196,9 @@ def pair_languages(
     for source, target in keys:
         dictionary = dictionaries[source, target]
         if (target, source) in joined:
-            joined[target, source] += [_check_pair(pair)[::-1] for pair in dictionary]
+            joined[target, source] += [check_pair(pair)[::-1] for pair in dictionary]
         else:
-            joined.setdefault((source, target), []).extend(map(_check_pair, dictionary))
+            joined.setdefault((source, target), []).extend(map(check_pair, dictionary))
     pairs = {}
     for (source, target), dictionary in joined.items():
         found = pair_up(dictionary, embeddings[source], embeddings[target])
@@ -204,9 +228,12 @@ def _check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, 
     return key
 
 
-def _check_pair(pair: object) -> tuple[str, str]:
-    if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+def check_pair(pair: object) -> tuple[str, str]:
+    """Return an item of a dictionary as two words: of a tuple, a list, or a row of an array."""
+    words = tuple(pair) if isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2 else ()
+    if not words or not all(isinstance(word, str) for word in words):
+        hint = " Give the items() of a mapping." if isinstance(pair, str) else ""
         raise DictionaryError(
-            f"A dictionary holds pairs (word, translation); one of its items is {pair!r}."
+            f"A dictionary holds pairs (word, translation); one of its items is {pair!r}.{hint}"
         )
-    return (pair[0], pair[1])
+    return (str(words[0]), str(words[1]))

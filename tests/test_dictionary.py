@@ -1,10 +1,12 @@
 import gzip
+import os
+import threading
 
 import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, identical_words, pair_up, read_dictionary, split
-from geomm_plugin.dictionary import pair_languages
+from geomm_plugin.dictionary import check_pair, pair_languages
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 
@@ -24,6 +26,7 @@ def write(path, content):
         (b"\xef\xbb\xbfdog perro\n", [("dog", "perro")]),
         ("a\u00a0b c\u2028d\n".encode(), [("a\u00a0b", "c\u2028d")]),
         (b"\xff\xfe perro\n", [("\udcff\udcfe", "perro")]),
+        (b"dog\tperro\t0.5\ncat\tgato\t-1e-3\r\n", [("dog", "perro"), ("cat", "gato")]),
     ],
 )
 def test_reads_spaces_tabs_and_odd_words(tmp_path, content, pairs):
@@ -35,7 +38,13 @@ def test_reads_gzip(tmp_path):
     assert read_dictionary(path) == [("dog", "perro")]
 
 
-@pytest.mark.parametrize("line", [b"perro", b"cat el gato", b"a\tb\tc"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"perro", b"cat el gato", b"a\tb\tc", b"a\tb\tnan", b"a\tb\tinf"),
+        *(b"a b 0.5", b"a\tb\t0.5\t1"),
+    ],
+)
 def test_a_line_of_one_or_three_columns_is_an_error_with_its_number(tmp_path, line):
     path = write(tmp_path / "d.txt", b"dog perro\n\n" + line + b"\n")
     with pytest.raises(DictionaryError, match=r"d\.txt, line 3: expected two columns"):
@@ -49,10 +58,63 @@ def test_missing_and_empty_files(tmp_path):
         read_dictionary(write(tmp_path / "d.txt", b"\n\n"))
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have(name):
+    with pytest.raises(FileError, match="is no name of a file"):
+        read_dictionary(name)
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.gz"])
+def test_a_long_dictionary_is_read_from_a_pipe(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    lines = b"".join(b"source%d target%d\n" % (n, n) for n in range(60_000))
+    content = gzip.compress(lines) if name.endswith(".gz") else lines
+    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    assert len(read_dictionary(path)) == 60_000
+    writer.join()
+
+
 def test_identical_words_are_those_of_both_in_the_order_of_the_first():
     en = Embeddings(["the", "radio", "x", "no"], np.eye(4))
     es = Embeddings(["no", "el", "radio"], np.eye(3))
     assert identical_words(en, es) == [("radio", "radio"), ("no", "no")]
+
+
+def test_whatever_holds_words_and_vectors_is_paired_up():
+    en, es = {"radio": [1.0, 2.0], "dog": [3.0, 4.0]}, (["perro", "radio"], np.eye(2))
+    assert identical_words(en, es) == [("radio", "radio")]
+    found = pair_up([("dog", "perro")], en, es)
+    assert (found.source.tolist(), found.target.tolist()) == ([1], [0])
+
+
+def test_rows_of_an_array_are_pairs():
+    table = np.array([["cat", "g"], ["dog", "p"], ["cow", "v"]])
+    languages = {
+        "en": Embeddings(["cat", "dog"], np.eye(2)),
+        "es": Embeddings(["g", "p"], np.eye(2)),
+    }
+    found = pair_languages(languages, {("en", "es"): table})["en", "es"]
+    assert found.source.tolist() == [0, 1]
+    assert found.missing_source == ("cow",) and type(found.missing_source[0]) is str
+    assert len(split(table, 0.4)[0]) == 2
+
+
+@pytest.mark.parametrize("pair", ["ab", ("a", "b", "c"), ("a", 3), ["a"], 7, b"ab", None])
+def test_what_is_no_pair_of_words(pair):
+    embeddings = Embeddings(["a", "b"], np.eye(2))
+    with pytest.raises(DictionaryError, match=r"holds pairs \(word, translation\)"):
+        check_pair(pair)
+    with pytest.raises(DictionaryError, match="holds pairs"):
+        pair_up([pair], embeddings, embeddings)
+    with pytest.raises(DictionaryError, match="holds pairs"):
+        split([pair])
+
+
+def test_a_mapping_is_no_dictionary():
+    with pytest.raises(DictionaryError, match="'ab'.*Give the items"):
+        split({"ab": "cd", "ef": "gh"})
 
 
 def test_split_by_source_word_with_a_seed():

@@ -3,7 +3,7 @@
     {"format": 1, "files": {"mapper": {"from": FINGERPRINT, "stamps": {...}}, "en.vec": {...}, ...}}
 
 A fingerprint is the checksum of all that decides what a file holds: the mapper and its parameters,
-options, and the size and date of every input. Stamps are the size and date of the file as it was
+options, the pairs of the dictionaries, and the size and date of every file of embeddings. Stamps are the size and date of the file as it was
 written. Where both are still the same, the file need not be written again.
 """
 
@@ -13,15 +13,20 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from geomm_plugin import registry
 from geomm_plugin.atomic import written_beside
-from geomm_plugin.cli.options import language_pair, split_spec
+from geomm_plugin.cli.options import language_pair, read_dictionaries, split_spec
+from geomm_plugin.dictionary import Dictionary, read_dictionary
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, GeommError
 from geomm_plugin.formats import Format, find_format
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.storage import load_mapper
+from geomm_plugin.strict_json import parse_json
+
+Pairs: TypeAlias = dict[tuple[str, str], Dictionary]
 
 NAME = "align.json"
 FORMAT = 1
@@ -40,10 +45,10 @@ class AlignRecord:
         """Read the record of a folder; one that is missing or damaged tells of no file."""
         record = cls(folder)
         try:
-            content = json.loads((folder / NAME).read_bytes())
+            content = parse_json(_plain_bytes(folder / NAME))
             files = content["files"] if content["format"] == FORMAT else {}
             record.files = {name: {**known} for name, known in files.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError):
             record.files = {}
         return record
 
@@ -82,22 +87,38 @@ def fingerprint_of_fit(
     dictionaries: Iterable[str],
     identical: Iterable[str],
     max_words: int | None,
-) -> str:
-    """Return the fingerprint of all that a fitted mapper depends on."""
-    named = [
-        split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt") for spec in dictionaries
-    ]
-    return fingerprint(
+) -> tuple[str, Pairs]:
+    """Return the fingerprint of all that a fitted mapper depends on, and the dictionaries read.
+
+    A dictionary may be a pipe, which can be read but once: the pairs themselves are summed up.
+    """
+    read: Pairs = {}
+    sums = []
+    for spec in dictionaries:
+        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
+        pair, found = language_pair(name, embeddings), read_dictionary(path)
+        sums.append([pair, fingerprint(found)])
+        read.setdefault(pair, []).extend(found)
+    text = fingerprint(
         {
             "mapper": [mapper.name, str(registry.mappers.origin(mapper.name)), mapper.get_params()],
             "embeddings": {name: _input_stamps(Path(path)) for name, path in embeddings.items()},
-            "dictionaries": sorted(
-                [language_pair(pair, embeddings), _checksum(Path(path))] for pair, path in named
-            ),
+            "dictionaries": sorted(sums),
             "identical": sorted(identical),
             "max words": max_words,
         }
     )
+    return text, read
+
+
+def with_identical(
+    read: Pairs, identical: Iterable[str], embeddings: Mapping[str, Embeddings]
+) -> Pairs:
+    """Add the dictionaries of identical words to those that were read."""
+    joined = read_dictionaries((), identical, embeddings)
+    for pair, found in read.items():
+        joined[pair] = found + joined.get(pair, [])
+    return joined
 
 
 def fingerprint_of_file(fit: str, written: Format, keep_length: bool, extra: list[str]) -> str:
@@ -132,10 +153,9 @@ def _input_stamps(path: Path) -> dict[str, list[int]]:
     return found
 
 
-def _checksum(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except FileNotFoundError:
-        raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
-    except OSError as error:
-        raise FileError(f"Cannot read the dictionary {path}: {error.strerror}.") from error
+def _plain_bytes(path: Path) -> bytes:
+    """Read a plain file of the folder itself: a link may lead anywhere, a pipe may never end."""
+    whole = path.resolve(strict=True)
+    if whole.parent != path.parent.resolve() or not whole.is_file():
+        raise FileError(f"{path} is no plain file.")
+    return whole.read_bytes()

@@ -3,11 +3,12 @@
 import json
 import os
 import shutil
+import threading
 
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import write_embeddings
+from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError
 from geomm_plugin.mappers import Procrustes
@@ -143,7 +144,10 @@ def test_without_the_option_everything_is_written_again(align):
 
 @pytest.mark.parametrize(
     "change",
-    ["parameter", "mapper", "max words", "input", "dictionary", "mapper is gone", "damaged record"],
+    [
+        *("parameter", "mapper", "max words", "input", "dictionary", "mapper is gone"),
+        *("damaged record", "deep record", "a pipe for a record", "a link for a record"),
+    ],
 )
 def test_what_a_fit_depends_on(align, tmp_path, change):
     align()
@@ -163,8 +167,17 @@ def test_what_a_fit_depends_on(align, tmp_path, change):
         (tmp_path / "out" / "mapper" / "mapper.json").unlink()
     if change == "damaged record":
         (tmp_path / "out" / "align.json").write_text('{"format": 1, "files": [3]}')
+    record = tmp_path / "out" / "align.json"
+    if change == "deep record":
+        record.write_text('{"format": 1, "files": ' + "[" * 200_000)
+    if change == "a pipe for a record":
+        record.unlink()
+        os.mkfifo(record)
+    if change == "a link for a record":
+        record.symlink_to(record.rename(tmp_path / "elsewhere.json"))
     output = align("--resume", *options.get(change, ()))
     assert said(output, "Wrote") == [*FILES, "mapper"] and said(output, "Kept") == []
+    assert record.is_file() and not record.is_symlink()
 
 
 @pytest.mark.parametrize("change", ["precision", "keep length", "extra words", "a file", "gone"])
@@ -206,3 +219,36 @@ def test_a_vocabulary_beside_its_vectors_counts(tmp_path):
     assert "Wrote" not in CliRunner().invoke(group, arguments).output
     (tmp_path / "es.vocab").write_text("".join(f"es{n}\n" for n in reversed(range(120))))
     assert "Kept" not in CliRunner().invoke(group, arguments).output
+
+
+def test_a_dictionary_through_a_pipe_is_read_once_and_known_again(align, tmp_path):
+    plain = tmp_path / "inputs" / "en-es.txt"
+    lines = plain.read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def through_pipe(content, *further):
+        writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+        writer.start()
+        output = align("-d", f"en-es={pipe}", *further)
+        writer.join()
+        return output
+
+    plain.write_bytes(lines[: len(lines) // 2].rpartition(b"\n")[0])
+    whole, fewer = b"en100\tes100\n", b"en101\tes101\n"
+    assert said(through_pipe(whole), "Wrote") == [*FILES, "mapper"]
+    assert said(through_pipe(whole, "--resume"), "Kept") == [*FILES, "mapper"]
+    assert said(through_pipe(fewer, "--resume"), "Wrote") == [*FILES, "mapper"]
+
+
+def test_identical_words_are_added_to_a_dictionary_of_the_same_pair(tmp_path):
+    toy = make_toy()
+    for language, embeddings in toy.embeddings.items():
+        words = [f"w{n}" for n in range(len(embeddings))]
+        write_embeddings(Embeddings(words, embeddings.vectors), tmp_path / f"{language}.vec")
+    (tmp_path / "d.txt").write_text("w1 w2\nw3 w3\n")
+    files = [f"{language}={tmp_path / language}.vec" for language in toy.embeddings]
+    arguments = ["align", *files, "-d", f"en-es={tmp_path / 'd.txt'}", "--identical", "en-es"]
+    done = CliRunner().invoke(group, [*arguments, "-o", str(tmp_path / "out"), "-m", "procrustes"])
+    assert done.exit_code == 0, done.output
+    assert f"en-es: {len(toy.embeddings['en']) + 1} pairs" in done.output
