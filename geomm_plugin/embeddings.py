@@ -82,6 +82,14 @@ class Embeddings:
         """Return the first (most frequent) words only."""
         return Embeddings(self.words[:count], self.vectors[:count], self._head_attributes(count))
 
+    def distinct(self) -> Embeddings:
+        """Return these where no word repeats, else each word with its first vector."""
+        if len(set(self.words)) == len(self):  # faster than row_of, which not everybody needs
+            return self
+        rows = np.sort(np.fromiter(self.row_of.values(), np.intp, len(self.row_of)))
+        attributes = {name: array[rows] for name, array in self.attributes.items()}
+        return Embeddings([self.words[row] for row in rows], self.rows(rows), attributes)
+
     def vector(self, word: str) -> Vector:
         """Return the vector of a word, also of one outside the vocabulary where subwords tell."""
         return self[word]
@@ -142,6 +150,13 @@ class SubwordEmbeddings(Embeddings):
             self.words[:count], self.vectors[:count], self.subwords, self._head_attributes(count)
         )
 
+    def distinct(self) -> SubwordEmbeddings:
+        """Return these where no word repeats, else each word with its first vector."""
+        kept = super().distinct()
+        if kept is self:
+            return self
+        return SubwordEmbeddings(kept.words, kept.vectors, self.subwords, kept.attributes)
+
     def vector(self, word: str) -> Vector:
         """Return the vector of a word: its row, or one made from its subwords."""
         if word in self:
@@ -166,12 +181,43 @@ def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:
 
 
 def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
-    array = np.asarray(vectors)
+    try:
+        array = np.asarray(vectors)
+        if not np.issubdtype(array.dtype, np.floating):
+            array = array.astype(np.float32)
+    except (TypeError, ValueError) as error:  # rows of different lengths, or no numbers
+        raise FormatError(
+            f"Vectors must be a table of numbers, one row per word ({error})."
+        ) from error
     if array.ndim != 2:
         raise FormatError(
             f"Vectors must be a table, one row per word; these have the shape {array.shape}."
         )
-    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float32)
+    return array
+
+
+def _from_mapping(source: Mapping[str, npt.ArrayLike]) -> Embeddings:
+    try:
+        return Embeddings(list(source), np.array(list(source.values())))
+    except (TypeError, ValueError) as error:
+        raise FormatError(_odd_vector(source) or str(error)) from error
+
+
+def _odd_vector(source: Mapping[str, npt.ArrayLike]) -> str:
+    """Say which word has no vector of as many numbers as the first one."""
+    first: tuple[int, ...] | None = None
+    for word, vector in source.items():
+        try:
+            shape = np.asarray(vector, np.float64).shape
+        except (TypeError, ValueError) as error:
+            return f"The vector of {word!r} is no list of numbers ({error}). Mend it."
+        first = shape if first is None else first
+        if len(shape) != 1 or shape != first:
+            return (
+                f"The vector of {word!r} has the shape {shape}, the first one {first}; every word "
+                "needs one row of equally many numbers. Mend it, or leave the word out."
+            )
+    return ""
 
 
 def as_embeddings(source: object) -> Embeddings:
@@ -188,7 +234,7 @@ def as_embeddings(source: object) -> Embeddings:
             raise TypeError(f"to_embeddings returned {type(converted).__name__}, not Embeddings.")
         return converted
     if isinstance(source, Mapping):
-        return Embeddings(list(source), np.array(list(source.values())))
+        return _from_mapping(source)
     if isinstance(source, tuple) and len(source) == 2:
         return Embeddings(*source)
     hint = "; read a file with read_embeddings(path)" if isinstance(source, str) else ""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
 
 from geomm_plugin import registry
 from geomm_plugin.atomic import all_written_beside, finish_moves
-from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.embeddings import Embeddings, Matrix, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.factorization import few_threads
 
@@ -57,20 +63,30 @@ def read_embeddings(
         The name of a registered format, or an object such as FastTextVec(); by default the suffix
         of the path says it.
     """
-    path = Path(path)
-    if max_words is not None and max_words < 1:
-        raise ParameterError(f"max_words must be at least 1; it is {max_words}.")
+    path = _as_path(path)
+    if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
+        raise ParameterError(f"max_words must be a whole number, at least 1; it is {max_words!r}.")
     check_exists(path)
     try:
-        return find_format(path, format).read(path, max_words=max_words)
+        found = find_format(path, format).read(path, max_words=max_words)
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+    distinct = found.distinct()
+    if distinct is not found:
+        rows = enumerate(found.words)
+        repeated = next(word for row, word in rows if found.row_of[word] != row)
+        warnings.warn(
+            f"{path}: {len(found) - len(distinct)} words repeat an earlier one, e.g. "
+            f"{repeated[:60]!r}; the first vector of each word was kept.",
+            stacklevel=2,
+        )
+    return distinct
 
 
 def write_embeddings(
-    embeddings: Embeddings, path: str | Path, *, format: str | Format | None = None
+    embeddings: object, path: str | Path, *, format: str | Format | None = None
 ) -> None:
     """Write words and vectors to a file, whose suffix says the format.
 
@@ -78,15 +94,70 @@ def write_embeddings(
 
     Parameters
     ----------
+    embeddings
+        Embeddings, or whatever holds words and vectors: gensim KeyedVectors, a mapping, ...
     format
         The name of a registered format, or an object such as FastTextVec(precision=5); by default
         the suffix of the path says it.
     """
-    path = Path(path)
+    embeddings = as_embeddings(embeddings)
+    path = _as_path(path)
     chosen = find_format(path, format, to_write=True)
     # Mapped blocks are made between the writing; BLAS threads would spin until the next one.
     with all_written_beside(path) as part, few_threads():
         chosen.write(part, embeddings)
+
+
+def finite_rows(
+    words: Sequence[str], rows: Matrix, dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[Any]:
+    """Return the vectors of some words as they are written, provided that every number is finite.
+
+    A number too large for the type is infinite in it.
+    """
+    with np.errstate(over="ignore"):  # told below, with the word
+        written = np.ascontiguousarray(rows, dtype)
+    finite = np.isfinite(written)
+    if not finite.all():
+        word = words[int(np.argmin(finite.all(axis=1)))]
+        raise FormatError(
+            f"The vector of {word!r} holds NaN, infinity or a number too large for "
+            f"{written.dtype.name}. Leave the word out, or mend its vector."
+        )
+    return written
+
+
+def finite_blocks(
+    embeddings: Embeddings, dtype: npt.DTypeLike = np.float32
+) -> Iterator[tuple[Sequence[str], npt.NDArray[Any]]]:
+    """Go through words and vectors as they are written, some at a time."""
+    start = 0
+    for block in embeddings.blocks():
+        words = embeddings.words[start : start + len(block)]
+        yield words, finite_rows(words, block, dtype)
+        start += len(block)
+
+
+def word_bytes(word: str) -> bytes:
+    """Return a word in UTF-8; bytes that were none when it was read are those bytes again."""
+    try:
+        return word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise FormatError(
+            f"The word {word!r} holds half of a surrogate pair, which UTF-8 cannot hold. Rename "
+            "the word, or write a .safetensors file, which holds any word."
+        ) from None
+
+
+def _as_path(path: str | Path) -> Path:
+    path = Path(path)
+    try:
+        path.lstat()
+    except OSError:
+        pass  # said where it is used
+    except ValueError as error:  # a zero byte, half of a surrogate pair
+        raise FileError(f"{str(path)!r} is no name of a file: {error}.") from error
+    return path
 
 
 def check_exists(path: Path) -> None:

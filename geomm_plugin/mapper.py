@@ -237,7 +237,8 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
     if not matrices:
         raise FormatError("There is no matrix of any language.")
     for language, matrix in matrices.items():
-        if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.floating):
+        floating = np.issubdtype(matrix.dtype, np.floating)
+        if matrix.ndim != 2 or not matrix.size or not floating:
             raise FormatError(
                 f"The matrix of {language} must be a table of floating-point numbers; it has the "
                 f"shape {matrix.shape} and the type {matrix.dtype}."

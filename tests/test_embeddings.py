@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, as_embeddings
+from geomm_plugin.embeddings import SubwordEmbeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 
@@ -28,6 +29,37 @@ def test_as_embeddings_understands_mappings_and_pairs():
     assert as_embeddings(embeddings) is embeddings
     assert as_embeddings({"a": [1, 2], "b": [3, 4]})["b"].tolist() == [3, 4]
     assert as_embeddings((["a"], [[1.0, 2.0]]))["a"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"a": [1.0, 2], "b": [1.0]},
+        {"a": [1.0, 2], "b": [[1.0, 2]]},
+        {"a": [1.0, 2], "b": ["x", "y"]},
+        {"a": [1.0, 2], "b": None},
+    ],
+)
+def test_a_mapping_with_an_odd_vector_names_its_word(source):
+    with pytest.raises(FormatError, match="The vector of 'b'"):
+        as_embeddings(source)
+
+
+@pytest.mark.parametrize("vectors", [[[1.0, 2], [1.0]], [["x"], ["y"]], [[1], [object()]]])
+def test_vectors_are_a_table_of_numbers(vectors):
+    with pytest.raises(FormatError, match="a table of numbers, one row per word"):
+        as_embeddings((["a", "b"], vectors))
+
+
+def test_distinct_words_keep_their_first_vector_and_attribute():
+    vectors, counts = np.arange(8.0).reshape(4, 2), np.array([9, 8, 7, 6])
+    embeddings = Embeddings(["b", "a", "b", "c"], vectors, {"count": counts})
+    kept = embeddings.distinct()
+    assert kept.words == ["b", "a", "c"] and kept.vectors.tolist() == [[0, 1], [2, 3], [6, 7]]
+    assert kept.attributes["count"].tolist() == [9, 8, 6]
+    assert kept.distinct() is kept
+    made = SubwordEmbeddings(embeddings.words, vectors, lambda word: np.ones(2)).distinct()
+    assert made.words == ["b", "a", "c"] and made.vector("new").tolist() == [1, 1]
 
 
 def test_errors():

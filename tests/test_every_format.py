@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from geomm_plugin import Embeddings, Format, registry
-from geomm_plugin.errors import FormatError
+from geomm_plugin import Embeddings, Format, read_embeddings, registry, write_embeddings
+from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.testing import check_format
 
 WRITTEN = [name for name, known in registry.formats.items() if known.write is not Format.write]
@@ -16,6 +16,76 @@ def test_formats_that_are_written(name):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
     check_format(registry.formats[name])
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e300])
+def test_no_format_is_written_with_numbers_that_it_cannot_hold(tmp_path, name, value):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    vectors = np.ones((3, 2), np.float64 if name != "npy" or np.isnan(value) else np.float16)
+    with np.errstate(over="ignore"):
+        vectors[1, 1] = value
+    with pytest.raises(FormatError, match="vector of 'cat' holds NaN, infinity or a number too"):
+        write_embeddings(Embeddings(["dog", "cat", "cow"], vectors), tmp_path / "x", format=name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize(
+    "word", ["x\ud800", "\ufeffdog", "\ufeff", "\udc80dog", "a 1\rb", "\r", "1 1\rdog 1 2\rcat"]
+)
+def test_a_first_word_comes_back_or_is_refused_by_name(tmp_path, name, word):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    suffix = (*registry.formats[name].suffixes, "")[0]
+    path = tmp_path / f"x{suffix}"
+    try:
+        write_embeddings(Embeddings([word, "after"], np.eye(2)), path, format=name)
+    except FormatError as error:
+        assert repr(word) in str(error)
+        assert not list(tmp_path.iterdir())
+    else:
+        assert list(read_embeddings(path, format=name).words) == [word, "after"]
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if name != "spacy"])
+def test_repeated_words_keep_their_first_vector_and_are_counted(tmp_path, name):
+    path = tmp_path / f"x{registry.formats[name].suffixes[0]}"
+    words = ["dog", "cat", "dog", "cow", "cat", "dog"]
+    vectors = np.arange(12, dtype=np.float32).reshape(6, 2)
+    write_embeddings(Embeddings(words, vectors), path)
+    with pytest.warns(UserWarning, match="3 (lines|words) repeat .*'dog'") as told:
+        read = read_embeddings(path)
+    assert [warning.filename for warning in told] == [__file__]
+    assert read.words == ["dog", "cat", "cow"]
+    assert read.vectors.tolist() == [[0, 1], [2, 3], [6, 7]]
+
+
+@pytest.mark.parametrize("name", ["npy", "safetensors"])
+def test_mapped_vectors_without_repeated_words_stay_mapped(tmp_path, name):
+    path = tmp_path / f"x{registry.formats[name].suffixes[0]}"
+    write_embeddings({"dog": [1.0, 2.0], "cat": [3.0, 4.0]}, path)
+    vectors = read_embeddings(path).vectors
+    while not isinstance(vectors, np.memmap):
+        assert isinstance(vectors.base, np.ndarray)
+        vectors = vectors.base
+
+
+@pytest.mark.parametrize("name", ["a\0b.vec", "folder\0/b.vec", "a\ud800.vec"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(FileError, match="is no name of a file"):
+        read_embeddings(tmp_path / name)
+    with pytest.raises(FileError, match="is no name of a file"):
+        write_embeddings({"a": [1.0]}, tmp_path / name)
+
+
+@pytest.mark.parametrize("count", [0, -1, 10.5, "3"])
+def test_max_words_is_a_whole_number(tmp_path, count):
+    write_embeddings({"a": [1.0]}, tmp_path / "x.npy")
+    with pytest.raises(ParameterError, match="max_words must be a whole number"):
+        read_embeddings(tmp_path / "x.npy", max_words=count)
+    assert len(read_embeddings(tmp_path / "x.npy", max_words=np.int64(1))) == 1
 
 
 def test_formats_that_are_only_read():

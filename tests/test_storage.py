@@ -136,6 +136,7 @@ def test_every_changed_byte_of_a_saved_mapper_is_found_or_changes_nothing(saved)
     [
         ({}, "no matrix of any language"),
         ({"matrix/en": np.ones(3)}, "shape .3,."),
+        ({"matrix/en": np.ones((4, 0)), "matrix/es": np.ones((4, 0))}, "shape .4, 0."),
         ({"matrix/en": np.ones((3, 3), np.int64)}, "type int64"),
         ({"matrix/en": np.full((3, 3), np.nan)}, "NaN or infinity"),
         ({"matrix/en": np.ones((3, 3)), "matrix/es": np.ones((3, 2))}, "different dimensions"),

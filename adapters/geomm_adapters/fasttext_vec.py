@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_adapters.gzip_stream import gzip_writer
-from geomm_adapters.vec_lines import numbers_at_end
+from geomm_adapters.line_blocks import BYTE_ORDER_MARK
+from geomm_adapters.vec_lines import ends_in_returns, numbers_at_end
 from geomm_adapters.vec_reader import VecReader
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings, Matrix
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, finite_rows, word_bytes
 
 _ROWS_AT_ONCE = 256  # formatted before they are written
 
@@ -67,6 +68,8 @@ class FastTextVec(Format):
         ):
             if self.has_header:
                 stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            elif len(embeddings):
+                _check_first(embeddings.words[0])
             start = 0
             for block in embeddings.blocks():
                 for first in range(0, len(block), _ROWS_AT_ONCE):
@@ -79,15 +82,7 @@ class FastTextVec(Format):
     def _as_written(self, words: Sequence[str], rows: Matrix) -> npt.NDArray[np.float32]:
         if self.precision is not None:
             rows = np.round(rows.astype(np.float64), self.precision)
-        with np.errstate(over="ignore"):  # told below, with the word
-            written = np.ascontiguousarray(rows, np.float32)
-        finite = np.isfinite(written).all(axis=1)
-        if not finite.all():
-            raise FormatError(
-                f"The vector of {words[int(np.argmin(finite))]!r} holds NaN, infinity or a number "
-                "too large for float32. Leave the word out, or mend its vector."
-            )
-        return written
+        return finite_rows(words, rows)
 
 
 def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
@@ -102,20 +97,31 @@ def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
 
 def _bytes_of(word: str) -> bytes:
     """Return the bytes of a word, provided that they read back as the same word."""
-    try:
-        written = word.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        problem = "holds half of a surrogate pair"
+    written = word_bytes(word)
+    if b"\n" in written:
+        problem = "holds a line break"
+    elif b" " in written and numbers_at_end(written):
+        problem = "ends in a number after a space"
     else:
-        if b"\n" in written:
-            problem = "holds a line break"
-        elif b" " in written and numbers_at_end(written):
-            problem = "ends in a number after a space"
-        else:
-            return written
+        return written
     raise FormatError(
         f"The word {word!r} {problem}, which .vec text cannot hold. Rename the word, or write a "
         ".safetensors file, which holds any word."
+    )
+
+
+def _check_first(word: str) -> None:
+    """Refuse a word that the beginning of a file without a header would not give back."""
+    written = _bytes_of(word)
+    if written.startswith(BYTE_ORDER_MARK):
+        problem = "begins with a byte order mark, which files may begin with"
+    elif ends_in_returns(written):
+        problem = "holds a carriage return after a number, as files with odd line ends do"
+    else:
+        return
+    raise FormatError(
+        f"The first word {word!r} {problem}: it would be read as another one. Rename the word, "
+        "write it further down, or write a .vec file, which has a header."
     )
 
 

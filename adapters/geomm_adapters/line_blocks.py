@@ -12,7 +12,7 @@ from geomm_plugin.errors import FormatError
 
 LONGEST_LINE = 2**26  # bytes
 _FIRST_READ, _READ = 2**18, 2**22
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class LineBlocks:
@@ -33,7 +33,7 @@ class LineBlocks:
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
         self._fill(_FIRST_READ)
-        if self._lines[:3] == _BYTE_ORDER_MARK:
+        if self._lines[:3] == BYTE_ORDER_MARK:
             self._lines = self._lines[3:]
         text = bytes(self._lines)
         if not text.strip() and self.ended:
@@ -81,8 +81,10 @@ class LineBlocks:
                 "file again, or read fewer words with max_words."
             ) from error
         if len(rest) == LONGEST_LINE:
+            returns = " Its lines seem to end in carriage returns alone." * (b"\r" in rest)
             raise FormatError(
                 f"{self._path} holds a line of over {LONGEST_LINE} bytes; it is not .vec text."
+                f"{returns}"
             )
         self.ended = not rest.endswith(b"\n")
         if rest or (length and self._buffer[length - 1] != ord("\n")):

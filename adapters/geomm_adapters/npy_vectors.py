@@ -17,10 +17,11 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMPY_BEGINS = b"\x93NUMPY"
 _ENCODING = ("utf-8", "surrogateescape")
 
@@ -55,8 +56,14 @@ class NpyVectors(Format):
                     f"The word {word!r} holds a line break, which a vocabulary of one word a line "
                     "cannot hold. Rename the word, or write a .safetensors file."
                 )
-        text = "".join(f"{word}\n" for word in embeddings.words)
-        path.with_suffix(_VOCABULARIES[0]).write_bytes(text.encode(*_ENCODING))
+        text = b"".join(word_bytes(word) + b"\n" for word in embeddings.words)
+        if text.startswith((_BYTE_ORDER_MARK, _PICKLE_BEGINS)):
+            raise FormatError(
+                f"The first word {embeddings.words[0]!r} begins with a byte order mark, or as a "
+                "pickle does: it would be read as another one. Rename the word, write it further "
+                "down, or write a .safetensors file."
+            )
+        path.with_suffix(_VOCABULARIES[0]).write_bytes(text)
         shape = (len(embeddings), embeddings.dimension)
         dtype = embeddings.rows(slice(0, 1)).dtype.newbyteorder("<")
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
@@ -65,9 +72,9 @@ class NpyVectors(Format):
             progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
         ):
             np.lib.format.write_array_header_1_0(stream, header)
-            for block in embeddings.blocks():
-                stream.write(np.ascontiguousarray(block, dtype).tobytes())
-                advance(len(block))
+            for _, rows in finite_blocks(embeddings, dtype):
+                stream.write(rows.tobytes())
+                advance(len(rows))
 
 
 def mapped_array(path: Path) -> npt.NDArray[Any]:
@@ -109,7 +116,7 @@ def _read_words(path: Path) -> list[str]:
     content = path.read_bytes()
     if content.startswith(_PICKLE_BEGINS):
         return _words_in_order(path, content)
-    lines = content.removeprefix(b"\xef\xbb\xbf").decode(*_ENCODING).split("\n")
+    lines = content.removeprefix(_BYTE_ORDER_MARK).decode(*_ENCODING).split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, finite_blocks
 from geomm_plugin.strict_json import parse_json
 
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
@@ -51,6 +51,8 @@ class SafetensorsFile(Format):
         vectors = tensors.mapped("vectors", _FLOATS, dimensions=2)
         ends = tensors.mapped("word_ends", ("I64",), dimensions=1)
         text = tensors.mapped("words", ("U8",), dimensions=1)
+        if not vectors.shape[1]:
+            raise tensors.error(f"its vectors have the shape {list(vectors.shape)}")
         if len(ends) != len(vectors):
             raise tensors.error(f"there are {len(ends)} words for {len(vectors)} vectors")
         count = len(ends) if max_words is None else min(max_words, len(ends))
@@ -77,9 +79,9 @@ class SafetensorsFile(Format):
                     "words": ("U8", (len(text),), len(text)),
                 },
             )
-            for block in embeddings.blocks():
-                stream.write(np.ascontiguousarray(block, "<f4").data)
-                advance(len(block))
+            for _, rows in finite_blocks(embeddings, "<f4"):
+                stream.write(rows.data)
+                advance(len(rows))
             stream.write(ends.astype("<i8").tobytes())
             stream.write(text)
 

@@ -15,7 +15,7 @@ from geomm_adapters.npy_vectors import mapped_array
 from geomm_adapters.subword_hashes import LONGEST_NGRAM
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings, Vector
 from geomm_plugin.errors import FormatError, missing_extra
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, finite_rows
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -90,7 +90,7 @@ def to_spacy(
             ) from error
     table: Vectors = Vectors(
         strings=pipeline.vocab.strings,
-        data=np.ascontiguousarray(embeddings.rows(rows), np.float32),
+        data=finite_rows(words, embeddings.rows(rows)),
         keys=words,
         name=name,
     )

@@ -30,6 +30,7 @@ from geomm_plugin.embeddings import RowIndices
 
 _SPACE, _RETURN, _LINE_FEED = np.uint8(32), np.uint8(13), np.uint8(10)
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+_NUMBER_AND_RETURN = re.compile(rb" [+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\r+(?![ \r])")
 _NUMBERS_AT_ONCE = 20_000  # so that what is worked on stays in the processor's cache
 
 
@@ -221,6 +222,11 @@ def numbers_at_end(word: bytes, integers: bool = False) -> int:
             break
         count += 1
     return count
+
+
+def ends_in_returns(text: bytes) -> bool:
+    """Tell whether a carriage return stands after a number: a file whose lines all end so."""
+    return _NUMBER_AND_RETURN.search(text) is not None
 
 
 def _is_whole(number: bytes) -> bool:

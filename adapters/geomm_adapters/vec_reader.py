@@ -14,7 +14,7 @@ from typing import BinaryIO
 from geomm_adapters.decimals import parse_decimal
 from geomm_adapters.growing_rows import GrowingRows
 from geomm_adapters.line_blocks import LONGEST_LINE, LineBlocks
-from geomm_adapters.vec_lines import BadLineError, Lines, parse_lines
+from geomm_adapters.vec_lines import BadLineError, Lines, ends_in_returns, parse_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 
@@ -80,7 +80,13 @@ class VecReader:
         first = self._blocks.first_line()
         if first is None:
             raise FormatError(f"{self.path} is empty; expected {_EXPECTED}.")
-        columns = first.rstrip(b" \r").split(b" ")
+        first = first.rstrip(b" \r")
+        if ends_in_returns(first):
+            raise FormatError(
+                f"{self.path}: its lines end in carriage returns alone. Turn each into a line feed,"
+                f" e.g. with: tr '\\r' '\\n' < {self.path.name} > new.vec"
+            )
+        columns = first.split(b" ")
         promised: int | None = None
         if len(columns) == 2 and columns[0].isdigit() and columns[1].isdigit():
             self._blocks.skip_line()

@@ -19,7 +19,7 @@ from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader, gzip_wri
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n")
 _LONGEST_HEADER = 100
@@ -56,16 +56,15 @@ class Word2VecBin(Format):
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
-        words = iter(embeddings.words)
         with (
             _opened_to_write(path) as stream,
             progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
         ):
             stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
-            for block in embeddings.blocks():
-                rows = np.ascontiguousarray(block, "<f4")
-                stream.write(b"".join(_bytes_of(next(words)) + row.tobytes() for row in rows))
-                advance(len(block))
+            for words, rows in finite_blocks(embeddings, "<f4"):
+                both = zip(words, rows, strict=True)
+                stream.write(b"".join(_bytes_of(word) + row.tobytes() for word, row in both))
+                advance(len(rows))
 
 
 def _read(
@@ -117,10 +116,7 @@ def _read(
 
 def _bytes_of(word: str) -> bytes:
     """Return a word and the space after it, provided that it reads back as the same word."""
-    try:
-        written = word.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        written = b" "
+    written = word_bytes(word)
     if not written or b" " in written or b"\n" in written:
         raise FormatError(
             f"word2vec's binary files cannot hold the word {word!r}: a space ends a word, a line "

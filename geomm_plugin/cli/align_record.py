@@ -3,8 +3,9 @@
     {"format": 1, "files": {"mapper": {"from": FINGERPRINT, "stamps": {...}}, "en.vec": {...}, ...}}
 
 A fingerprint is the checksum of all that decides what a file holds: the mapper and its parameters,
-options, the pairs of the dictionaries, and the size and date of every file of embeddings. Stamps are the size and date of the file as it was
-written. Where both are still the same, the file need not be written again.
+options, the pairs of the dictionaries, and the size and date of every file of embeddings. Stamps
+are the size and date of the file as it was written. Where both are still the same, the file need
+not be written again.
 """
 
 from __future__ import annotations

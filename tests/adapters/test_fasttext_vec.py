@@ -358,3 +358,9 @@ def test_any_file_reads_or_says_why_not(tmp_path_factory, content, max_words):
             assert len(read) == len(read.vectors) == len(set(read.words))
             assert len(read) <= (max_words or len(read))
             assert np.isfinite(read.vectors).all()
+
+
+@pytest.mark.parametrize("text", ["2 2\rdog 1 2\rcat 3 4\r", "dog 1 -2.5e-3\rcat 3 4"])
+def test_carriage_returns_alone_end_no_line(tmp_path, text):
+    with pytest.raises(FormatError, match="lines end in carriage returns alone.*tr "):
+        FastTextVec().read(write_text(tmp_path, text))

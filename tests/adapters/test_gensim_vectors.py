@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from geomm_adapters import align_keyedvectors, from_keyedvectors, to_keyedvectors
-from geomm_plugin import Embeddings, as_embeddings, get_mapper
+from geomm_plugin import (
+    Embeddings,
+    as_embeddings,
+    get_mapper,
+    identical_words,
+    pair_up,
+    read_embeddings,
+    write_embeddings,
+)
 from geomm_plugin.errors import LanguagesError, UnknownNameError
 
 gensim = pytest.importorskip("gensim")
@@ -159,3 +167,13 @@ def test_a_list_of_pairs_needs_two_languages():
     languages = {"en": toy(), "es": toy(), "it": toy()}
     with pytest.raises(LanguagesError, match="belongs to two languages; there are 3"):
         align_keyedvectors(languages, [("word1", "word1")])
+
+
+def test_keyedvectors_are_paired_up_and_written_as_they_are(tmp_path):
+    keyed_vectors = toy(words=5)
+    assert identical_words(keyed_vectors, keyed_vectors) == pairs(keyed_vectors)
+    assert len(pair_up(pairs(keyed_vectors), keyed_vectors, keyed_vectors)) == 5
+    write_embeddings(keyed_vectors, tmp_path / "x.vec")
+    read = read_embeddings(tmp_path / "x.vec")
+    assert read.words == keyed_vectors.index_to_key
+    assert np.array_equal(read.vectors, keyed_vectors.vectors)

@@ -146,3 +146,10 @@ def test_ends_of_words_out_of_order_and_bad_text_are_errors(tmp_path):
         save_file(good | change, tmp_path / "toy.safetensors")
         with pytest.raises(FormatError, match="not a whole file"):
             read_embeddings(tmp_path / "toy.safetensors")
+
+
+def test_vectors_without_numbers_are_refused(tmp_path):
+    tensors = {"vectors": np.empty((2, 0), np.float32), "word_ends": np.array([1, 2])}
+    save_file({**tensors, "words": np.frombuffer(b"ab", np.uint8)}, tmp_path / "x.safetensors")
+    with pytest.raises(FormatError, match=r"shape \[2, 0\]"):
+        read_embeddings(tmp_path / "x.safetensors")
