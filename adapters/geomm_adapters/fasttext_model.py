@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +27,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from geomm_adapters.fasttext_quantized import QuantizedMatrix, read_quantized
-from geomm_adapters.subword_hashes import LONGEST_NGRAM, ngram_hashes
+from geomm_adapters.subword_hashes import LONGEST_NGRAM, ngram_hashes, ngram_hashes_in_pieces
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Matrix, Vector
 from geomm_plugin.errors import FormatError
@@ -38,10 +39,11 @@ _SIZES = struct.Struct("<3i2q")
 _ENTRY_TAIL = 10  # the 0 after a word, its count (8) and its kind (1)
 _END_OF_SENTENCE = b"</s>"  # has no subwords
 _SUPERVISED = 3
-_WORDS_AT_ONCE, _BYTES_AT_ONCE = 4096, 2**18
+_LONGEST_WORD = 2**24  # bytes
+_WORDS_AT_ONCE, _NGRAMS_AT_ONCE = 4096, 2**18
 
-
-Kept: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Rows: TypeAlias = npt.NDArray[np.intp]
+Kept: TypeAlias = tuple[Rows, Rows]
 
 
 def is_fasttext_model(path: Path) -> bool:
@@ -74,9 +76,11 @@ class FastTextModel:
             start = 0
             while start < count:
                 stop, size = start, 0
-                while stop < min(start + _WORDS_AT_ONCE, count) and size < _BYTES_AT_ONCE:
-                    size += len(self.words[stop])
+                while stop < min(start + _WORDS_AT_ONCE, count) and size < _NGRAMS_AT_ONCE:
+                    size += self._most_ngrams(self.words[stop])
                     stop += 1
+                if stop - start > 1 and size > 2 * _NGRAMS_AT_ONCE:
+                    stop -= 1  # a long word is made alone
                 vectors[start:stop] = self._means(self.words[start:stop], np.arange(start, stop))
                 advance(stop - start)
                 start = stop
@@ -89,33 +93,48 @@ class FastTextModel:
         made: Vector = self._means([name], own)[0]
         return made if made.any() else None
 
-    def _means(self, words: list[bytes], own: npt.NDArray[np.intp]) -> Matrix:
+    def _most_ngrams(self, word: bytes) -> int:
+        """Return how many n-grams a word has at most."""
+        lengths = self.longest - max(self.shortest, 1) + 1 if self.buckets else 0
+        return (len(word) + 2) * lengths if lengths > 0 else 0
+
+    def _means(self, words: list[bytes], own: Rows) -> Matrix:
         """Return the mean of each word's own row (-1: it has none) and the rows of its n-grams."""
-        owners, rows = self._subwords(words)
-        known = np.flatnonzero(own >= 0)
-        owners, rows = np.append(known, owners), np.append(own[known], rows)
-        parts = np.bincount(owners, minlength=len(words))
-        weights = (1 / np.maximum(parts, 1))[owners].astype(np.float32)
-        matrix = self.matrix
-        if isinstance(matrix, QuantizedMatrix):
-            used, rows = np.unique(rows, return_inverse=True)
-            matrix = matrix[used]
-        shape = (len(words), len(matrix))
-        means: Matrix = scipy.sparse.csr_array((weights, (owners, rows)), shape) @ matrix
+        sums, parts = np.zeros((len(words), self.matrix.shape[1])), np.zeros((len(words), 1))
+        for owners, rows in self._parts(words, own):
+            matrix = self.matrix
+            if isinstance(matrix, QuantizedMatrix):
+                used, rows = np.unique(rows, return_inverse=True)
+                matrix = matrix[used]
+            entries = np.ones(len(rows), np.float32), (owners, rows)
+            sums += scipy.sparse.csr_array(entries, (len(words), len(matrix))) @ matrix
+            parts[:, 0] += np.bincount(owners, minlength=len(words))
+        means: Matrix = (sums / np.maximum(parts, 1)).astype(np.float32)
         return means
 
-    def _subwords(self, words: list[bytes]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        if not self.buckets:
-            return np.empty(0, np.intp), np.empty(0, np.intp)
-        owners, hashes = ngram_hashes(words, self.shortest, self.longest)
+    def _parts(self, words: list[bytes], own: Rows) -> Iterator[tuple[Rows, Rows]]:
+        """Yield which word has which rows, some at a time: its own one, those of its n-grams."""
+        known = np.flatnonzero(own >= 0)
+        yield known, own[known]
+        lengths = self.shortest, self.longest
+        if len(words) == 1 and self._most_ngrams(words[0]) > 2 * _NGRAMS_AT_ONCE:
+            places = max(1, _NGRAMS_AT_ONCE // self.longest)
+            for hashes in ngram_hashes_in_pieces(words[0], *lengths, places):
+                yield self._with_rows(np.zeros(len(hashes), np.intp), hashes)
+        elif self.buckets:
+            owners, hashes = ngram_hashes(words, *lengths)
+            used = np.array([word != _END_OF_SENTENCE for word in words], bool)[owners]
+            yield self._with_rows(owners[used], hashes[used])
+
+    def _with_rows(self, owners: Rows, hashes: npt.NDArray[np.uint32]) -> tuple[Rows, Rows]:
+        """Return the rows of hashed n-grams; those whose bucket was left out have none."""
         rows = (hashes % np.uint32(self.buckets)).astype(np.intp)
-        used = np.array([word != _END_OF_SENTENCE for word in words], bool)[owners]
         if self.kept is not None:
             buckets, places = self.kept
             where = np.minimum(np.searchsorted(buckets, rows), len(buckets) - 1)
-            used &= buckets[where] == rows
-            rows = places[where]
-        return owners[used], rows[used] + len(self.words)
+            used = buckets[where] == rows
+            owners, rows = owners[used], places[where][used]
+        return owners, rows + len(self.words)
 
 
 def read_fasttext_model(path: Path) -> FastTextModel:
@@ -183,6 +202,8 @@ class _Reader:
             end = content.find(b"\0", position)
             if end < 0:
                 raise _broken(self.path, "it ends in the middle of its dictionary")
+            if end - position > _LONGEST_WORD:
+                raise _broken(self.path, f"a word of it has over {_LONGEST_WORD} bytes")
             words.append(content[position:end])
             ends.append(end)
             position = end + _ENTRY_TAIL

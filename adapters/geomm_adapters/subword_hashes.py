@@ -9,7 +9,7 @@ place in the text grows its n-gram by one character in each round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,38 @@ def ngram_hashes(
 
     They come word by word, as often as the word holds them.
     """
-    text = np.frombuffer(b"".join(b"<%b>" % word for word in words), np.uint8)
-    ends = np.cumsum([len(word) + 2 for word in words])
-    owner_of_byte = np.repeat(np.arange(len(words)), [len(word) + 2 for word in words])
+    return _hashes([b"<%b>" % word for word in words], shortest, longest)
+
+
+def ngram_hashes_in_pieces(
+    word: bytes, shortest: int, longest: int, at_once: int
+) -> Iterator[npt.NDArray[np.uint32]]:
+    """Yield the hashes of one long word: those of n-grams that begin at `at_once` characters."""
+    whole = b"<%b>" % word
+    starts = np.flatnonzero((np.frombuffer(whole, np.uint8) & 0xC0) != 0x80)
+    for first in range(0, len(starts), at_once):
+        after = first + at_once + longest  # one more than needed: no bracket ends a piece
+        end = int(starts[after]) if after < len(starts) else len(whole)
+        piece = whole[int(starts[first]) : end]
+        yield _hashes([piece], shortest, longest, at_once, begins=first == 0)[1]
+
+
+def _hashes(
+    texts: Sequence[bytes],
+    shortest: int,
+    longest: int,
+    places: int | None = None,
+    begins: bool = True,
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]:
+    """Hash the n-grams that begin at the first `places` characters of all texts together."""
+    text = np.frombuffer(b"".join(texts), np.uint8)
+    ends = np.cumsum([len(word) for word in texts])
+    owner_of_byte = np.repeat(np.arange(len(texts)), [len(word) for word in texts])
     starts = np.flatnonzero((text & 0xC0) != 0x80)  # the other bytes continue a character
     next_start = np.append(starts[1:], len(text))
     owner = owner_of_byte[starts]
     end = ends[owner]
-    begins_word = starts == np.append(0, ends[:-1])[owner]
+    begins_word = (starts == np.append(0, ends[:-1])[owner]) & begins
     signed = text.view(np.int8).astype(np.int32).view(np.uint32)
     character_end = np.zeros(len(text) + 1, np.intp)  # where the character that starts here ends
     character_end[starts] = np.minimum(next_start, end)
@@ -42,7 +66,7 @@ def ngram_hashes(
     position = starts.copy()
     found_owners: list[npt.NDArray[Any]] = []
     found_hashes: list[npt.NDArray[Any]] = []
-    active = np.arange(len(starts))
+    active = np.arange(len(starts))[:places]
     for length in range(1, longest + 1):
         active = active[position[active] < end[active]]
         if not len(active):

@@ -121,6 +121,12 @@ CASES = {
         "fasttext_bin", "l.bin", fasttext(longest=10**6, word=b"w" * 10**6), None, "refused",
     ),
     "fastText: a long word": ("fasttext_bin", "m.bin", fasttext(word=LONG[::8]), None, "1 words"),
+    "fastText: many n-grams": (
+        "fasttext_bin", "o.bin", fasttext(word=LONG[::4], longest=100), None, "1 words",
+    ),
+    "fastText: an endless word": (
+        "fasttext_bin", "p.bin", fasttext(word=b"w" * (2**24 + 1)), None, "16777216 bytes",
+    ),
     "fastText: many codes": (
         "fasttext_bin", "n.bin", fasttext(quantized=1, rows=MANY, codes=2**31 - 1), None, "refused",
     ),
@@ -148,7 +154,7 @@ CASES = {
     "a bomb of nothing": ("vec", "bomb5.vec.gz", (b"", b"\n"), 10, "refused"),
     "a bomb of one line": ("vec", "bomb6.vec.gz", (b"", b"0"), 10, "refused"),
     "a bomb after the words": ("vec", "bomb7.vec.gz", (b"1 2\nw 1 2\n", b"w 1 2\n"), 9, "or more"),
-    "word2vec: a bomb": ("word2vec_bin", "bomb8.bin.gz", (b"9 2\n", b"w 12345678"), 5, "5 words"),
+    "word2vec: a bomb": ("word2vec_bin", "bomb8.bin.gz", (b"9 2\n", b"w 12345678"), 5, "1 words"),
     "word2vec: one word": ("word2vec_bin", "bomb9.bin.gz", (b"9 2\n", b"w"), 5, "16777216 bytes"),
     "a dictionary": ("dictionary", "bomba.txt.gz", (b"", b"a b\n"), None, "compressed size"),
     "a dictionary of one line": ("dictionary", "bombb.txt.gz", (b"", b"a"), None, "line 1"),
