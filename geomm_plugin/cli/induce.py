@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from codecs import BOM_UTF8
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.atomic import written_beside
 from geomm_plugin.cli import options
-from geomm_plugin.errors import ParameterError
+from geomm_plugin.dictionary import columns_of
+from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
@@ -50,7 +54,7 @@ from geomm_plugin.storage import load_mapper
     metavar="CSLS",
     help="Leave out pairs with a lower CSLS: fewer, and more of them right.",
 )
-@click.option("--without-scores", is_flag=True, help="Write the words alone, as fit reads them.")
+@click.option("--without-scores", is_flag=True, help="Write the words alone.")
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -88,22 +92,64 @@ def command(
         with progress.task(f"Pairing {source} and {target}"):
             found = space.dictionary(source, target)
     kept = [each for each in found if min_score is None or each[2] >= min_score]
-    lines = [
-        f"{word}\t{translation}" + ("" if without_scores else f"\t{score:.4f}")
-        for word, translation, score in kept
-    ]
+    if not kept:
+        raise DictionaryError(_why_none(found, min_score))
+    written = {each: _line(*each[:2], None if without_scores else each[2]) for each in kept}
+    lines = [line for line in written.values() if line is not None]
+    if len(lines) < len(kept):
+        skipped = next(each for each, line in written.items() if line is None)
+        warnings.warn(
+            f"{len(kept) - len(lines)} pairs are left out of {output}, since a line of text would "
+            f"not give them back: words with tabs, line breaks and the like, e.g. {skipped[:2]}.",
+            stacklevel=2,
+        )
+    if not lines:
+        raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
     with written_beside(output) as part:
-        part.write_bytes(("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
+        part.write_bytes(b"".join(lines))
     if not quiet:
-        click.echo(f"Wrote {output}  {len(kept)} pairs of {len(found)} that are mutual")
+        click.echo(f"Wrote {output}  {len(lines)} pairs of {len(found)} that are mutual")
+
+
+def _line(word: str, translation: str, score: float | None) -> bytes | None:
+    """Return a line that is read as just this pair, or None if there is none."""
+    text = f"{word}\t{translation}" + ("" if score is None else f"\t{score:.4f}")
+    try:
+        line = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+    if any(odd in line for odd in (b"\n", b"\0")) or line.startswith(BOM_UTF8):
+        return None
+    read = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+    return line + b"\n" if columns_of(read) == [word, translation] else None
+
+
+def _why_none(found: list[tuple[str, str, float]], min_score: float | None) -> str:
+    if not found:
+        return (
+            "No two words are each other's best translation, so nothing is written. Check that "
+            "the files are aligned, or give a dictionary."
+        )
+    best = max(score for *_, score in found)
+    return (
+        f"None of the {len(found)} mutual pairs has a CSLS of {min_score:g} or more; the best has "
+        f"{best:.4f}. Nothing is written: lower --min-score."
+    )
 
 
 def _mapper(
     model: Path | None, name: str, settings: tuple[str, ...], with_dictionary: bool
 ) -> Mapper | None:
     """Return a mapper to fit, a fitted one from disk, or none where the files are aligned."""
-    if model is not None:
-        if with_dictionary:
-            raise ParameterError("A saved mapper needs no dictionary. Leave --model or it out.")
-        return load_mapper(model)
-    return options.make_mapper(name, settings) if with_dictionary else None
+    if with_dictionary and model is None:
+        return options.make_mapper(name, settings)
+    if with_dictionary:
+        raise ParameterError("A saved mapper needs no dictionary. Leave --model or it out.")
+    source = click.get_current_context().get_parameter_source("mapper")
+    if settings or source is not ParameterSource.DEFAULT:
+        raise ParameterError(
+            "--mapper and --set choose what is fitted, but nothing is: "
+            + ("the files are taken as aligned" if model is None else "--model is fitted already")
+            + ". Leave them out, or give a --dictionary or --identical to fit with."
+        )
+    return None if model is None else load_mapper(model)

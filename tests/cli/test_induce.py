@@ -61,6 +61,46 @@ def test_what_is_written_can_be_read_as_a_dictionary(folder):
     assert (result.exit_code, result.output) == (0, "")
     scored = read_scores(folder / "scored.tsv")
     assert read_dictionary(folder / "plain.tsv") == [row[:2] for row in scored]
+    assert read_dictionary(folder / "scored.tsv") == [row[:2] for row in scored]
+    refit = ["-d", f"en-es={folder / 'scored.tsv'}", "-m", "procrustes", "-o", folder / "again.tsv"]
+    assert induce(f"en={folder / 'en.vec'}", f"es={folder / 'es.vec'}", *refit).exit_code == 0
+
+
+ODD = ["a\tb", "a\nb", "", " a", "a ", "a\0b", "\ufeffa", "x\ud800", "\udcc3\udca9", "1\t2"]
+
+
+@pytest.mark.parametrize("scores", [[], ["--without-scores"]])
+def test_words_that_no_line_gives_back_are_left_out_and_counted(tmp_path, scores):
+    odd = [*ODD, "a\r"] if scores else ODD  # which a line without a score ends in
+    words = [*odd, "two words", "#", "\udcff", "é", "a\rb"]
+    vectors = np.random.default_rng(0).standard_normal((len(words), 30))
+    for language in ("en", "es"):
+        write_embeddings((words, vectors), tmp_path / f"{language}.safetensors")
+    files = [f"{language}={tmp_path / language}.safetensors" for language in ("en", "es")]
+    result = induce(*files, "--output", tmp_path / "x.tsv", "--quiet", *scores)
+    assert result.exit_code == 0
+    assert f"{len(odd)} pairs are left out" in result.output and r"'a\tb'" in result.output
+    assert read_dictionary(tmp_path / "x.tsv") == [(word, word) for word in words[len(odd) :]]
+    result = induce(*files, "--output", tmp_path / "y.tsv", "--max-words", 3)
+    assert result.exit_code == 2 and "No pair is left" in result.output
+    assert not (tmp_path / "y.tsv").exists()
+
+
+def test_no_pair_is_an_error_and_writes_nothing(folder):
+    files = [f"en={folder / 'aligned.en.vec'}", f"es={folder / 'aligned.es.vec'}"]
+    result = induce(*files, "--output", folder / "x.tsv", "--min-score", 5)
+    assert result.exit_code == 2 and "lower --min-score" in result.output
+    assert not (folder / "x.tsv").exists()
+
+
+@pytest.mark.parametrize("ignored", [["--mapper=nonexistent"], ["--set=foo=1"], ["-m", "geomm"]])
+@pytest.mark.parametrize("way", ["aligned", "model"])
+def test_a_mapper_is_not_chosen_where_nothing_is_fitted(folder, ignored, way):
+    files = [f"en={folder / 'aligned.en.vec'}", f"es={folder / 'aligned.es.vec'}"]
+    model = ["--model", folder / "mapper"] if way == "model" else []
+    result = induce(*files, *model, *ignored, "--output", folder / "x.tsv")
+    assert result.exit_code == 2 and "--mapper and --set choose what is fitted" in result.output
+    assert not (folder / "x.tsv").exists()
 
 
 def test_a_minimal_score_leaves_the_lower_ones_out(folder):
