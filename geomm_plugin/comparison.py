@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from geomm_plugin import progress, registry
 from geomm_plugin.comparison_table import AVERAGE, Comparison, Run
-from geomm_plugin.dictionary import Dictionaries, Dictionary, _check_pair
+from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation import Evaluation, UnknownWords, chosen_metrics, evaluate
@@ -75,8 +75,8 @@ def compare(
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
-        {pair: list(map(_check_pair, dictionary)) for pair, dictionary in dictionaries.items()},
-        {pair: list(map(_check_pair, dictionary)) for pair, dictionary in tests.items()},
+        {pair: list(map(check_pair, dictionary)) for pair, dictionary in dictionaries.items()},
+        {pair: list(map(check_pair, dictionary)) for pair, dictionary in tests.items()},
         tuple(dict.fromkeys(as_retrieval(retrieval, engine=index) for retrieval in ranked)),
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,

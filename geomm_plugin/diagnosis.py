@@ -24,7 +24,7 @@ from geomm_plugin.dictionary import (
     Dictionary,
     RowPairs,
     _check_key,
-    _check_pair,
+    check_pair,
     pair_up,
 )
 from geomm_plugin.embeddings import Embeddings, Matrix, RowIndices, Vector, as_embeddings
@@ -144,7 +144,7 @@ def diagnose(
     found = []
     with progress.task("Diagnosing", total=len(dictionaries)) as advance:
         for (source, target), dictionary in dictionaries.items():
-            pairs = list(map(_check_pair, dictionary))
+            pairs = list(map(check_pair, dictionary))
             case = Case(source, target, languages[source], languages[target], pairs)
             found.append(case.diagnose(chosen, seed))
             advance(1)

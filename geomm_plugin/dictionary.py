@@ -237,6 +237,3 @@ def check_pair(pair: object) -> tuple[str, str]:
             f"A dictionary holds pairs (word, translation); one of its items is {pair!r}.{hint}"
         )
     return (str(words[0]), str(words[1]))
-
-
-_check_pair = check_pair  # its former name, which other modules import

@@ -21,7 +21,7 @@ import numpy as np
 from geomm_plugin import progress, registry
 from geomm_plugin.comparison import label_mappers
 from geomm_plugin.comparison_table import text_table
-from geomm_plugin.dictionary import Dictionaries, Dictionary, _check_pair
+from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation import evaluate, gold_rows, scores_of
@@ -125,7 +125,7 @@ def one_hop(
     results = []
     with progress.task("One hop", total=len(tests) * len(chosen)) as advance:
         for (source, target), test in tests.items():
-            gold = list(map(_check_pair, test))
+            gold = list(map(check_pair, test))
             between = find_pivot(source, target, dictionaries, pivot)
             for language in (source, between, target):
                 if language not in found:
@@ -236,8 +236,8 @@ def _listed(dictionaries: Dictionaries) -> str:
 
 def oriented(dictionaries: Dictionaries, source: str, target: str) -> Dictionary:
     """Return the pairs of two languages, of both directions, read from the source."""
-    there = list(map(_check_pair, dictionaries.get((source, target), ())))
-    back = map(_check_pair, dictionaries.get((target, source), ()))
+    there = list(map(check_pair, dictionaries.get((source, target), ())))
+    back = map(check_pair, dictionaries.get((target, source), ()))
     return there + [(word, other) for other, word in back]
 
 

@@ -11,12 +11,7 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.atomic import check_writable, make_folder
 from geomm_plugin.cli import options
-from geomm_plugin.cli.align_record import (
-    MAPPER,
-    fingerprint_of_file,
-    fingerprint_of_fit,
-    with_identical,
-)
+from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
 from geomm_plugin.cli.align_run import AlignRun
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.fit_report import regularization_choices
@@ -99,7 +94,8 @@ def command(
     make_folder(output)
     check_writable(output)
     with alone_in(output), progress.shown(quiet):
-        fit, given = fingerprint_of_fit(chosen, paths, dictionaries, identical, max_words)
+        given = options.read_pairs(dictionaries, paths)
+        fit = fingerprint_of_fit(chosen, paths, given, identical, max_words)
         fingerprints = {
             name: fingerprint_of_file(fit, written, keep_length, extra.get(language, []))
             for language, name in files.items()
@@ -110,7 +106,7 @@ def command(
         with run.writing() as folder:
             read = {n: read_embeddings(path, max_words=max_words) for n, path in rest.items()}
             if run.fitted is None:
-                pairs = with_identical(given, identical, read)
+                pairs = options.with_identical(given, identical, read)
                 with progress.task(f"Fitting {mapper}"):
                     chosen.fit(read, pairs)
                 save_mapper(chosen, folder / MAPPER)

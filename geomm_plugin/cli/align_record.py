@@ -14,20 +14,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from geomm_plugin import registry
 from geomm_plugin.atomic import written_beside
-from geomm_plugin.cli.options import language_pair, read_dictionaries, split_spec
-from geomm_plugin.dictionary import Dictionary, read_dictionary
-from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import FileError, GeommError
 from geomm_plugin.formats import Format, find_format
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.storage import load_mapper
 from geomm_plugin.strict_json import parse_json
-
-Pairs: TypeAlias = dict[tuple[str, str], Dictionary]
 
 NAME = "align.json"
 FORMAT = 1
@@ -85,41 +81,20 @@ class AlignRecord:
 def fingerprint_of_fit(
     mapper: Mapper,
     embeddings: Mapping[str, str],
-    dictionaries: Iterable[str],
+    dictionaries: Mapping[tuple[str, str], Dictionary],
     identical: Iterable[str],
     max_words: int | None,
-) -> tuple[str, Pairs]:
-    """Return the fingerprint of all that a fitted mapper depends on, and the dictionaries read.
-
-    A dictionary may be a pipe, which can be read but once: the pairs themselves are summed up.
-    """
-    read: Pairs = {}
-    sums = []
-    for spec in dictionaries:
-        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
-        pair, found = language_pair(name, embeddings), read_dictionary(path)
-        sums.append([pair, fingerprint(found)])
-        read.setdefault(pair, []).extend(found)
-    text = fingerprint(
+) -> str:
+    """Return the fingerprint of all that a fitted mapper depends on."""
+    return fingerprint(
         {
             "mapper": [mapper.name, str(registry.mappers.origin(mapper.name)), mapper.get_params()],
             "embeddings": {name: _input_stamps(Path(path)) for name, path in embeddings.items()},
-            "dictionaries": sorted(sums),
+            "dictionaries": sorted(dictionaries.items()),
             "identical": sorted(identical),
             "max words": max_words,
         }
     )
-    return text, read
-
-
-def with_identical(
-    read: Pairs, identical: Iterable[str], embeddings: Mapping[str, Embeddings]
-) -> Pairs:
-    """Add the dictionaries of identical words to those that were read."""
-    joined = read_dictionaries((), identical, embeddings)
-    for pair, found in read.items():
-        joined[pair] = found + joined.get(pair, [])
-    return joined
 
 
 def fingerprint_of_file(fit: str, written: Format, keep_length: bool, extra: list[str]) -> str:

@@ -94,14 +94,29 @@ def read_dictionaries(
     specs: Iterable[str], identical: Iterable[str], embeddings: Mapping[str, Embeddings]
 ) -> dict[tuple[str, str], Dictionary]:
     """Read LANG-LANG=FILE options, and make the dictionaries of identical words."""
+    return with_identical(read_pairs(specs, embeddings), identical, embeddings)
+
+
+def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:
+    """Read LANG-LANG=FILE options; a file may be a pipe, which can be read but once."""
     found: dict[tuple[str, str], Dictionary] = {}
     for spec in specs:
         name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
-        found.setdefault(language_pair(name, embeddings), []).extend(read_dictionary(path))
+        found.setdefault(language_pair(name, languages), []).extend(read_dictionary(path))
+    return found
+
+
+def with_identical(
+    pairs: Mapping[tuple[str, str], Dictionary],
+    identical: Iterable[str],
+    embeddings: Mapping[str, Embeddings],
+) -> dict[tuple[str, str], Dictionary]:
+    """Add words that are spelt alike to dictionaries."""
+    found = dict(pairs)
     for name in identical:
         source, target = language_pair(name, embeddings)
         words = identical_words(embeddings[source], embeddings[target])
-        found.setdefault((source, target), []).extend(words)
+        found[source, target] = [*found.get((source, target), ()), *words]
     return found
 
 
