@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from geomm_plugin import compare, evaluate, get_mapper, load_mapper, registry, save_mapper
 from geomm_plugin.analogy import evaluate_analogies
+from geomm_plugin.choice import choose_mapper, split_choice
 from geomm_plugin.cli import group
 from geomm_plugin.cli.choices import make_mappers, make_retrievals
-from geomm_plugin.cli.options import make_mapper, split_choice
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.diagnosis import diagnose
 from geomm_plugin.dictionary import read_lines
@@ -167,8 +167,8 @@ def test_choices_mean_the_same_in_every_command(demo, model, tmp_path):
 
 
 def test_a_choice_goes_before_a_setting():
-    assert make_mapper("geomm:regularization=5", ["regularization=7"]).regularization == 5
-    assert make_mapper("geomm:regularization=5", ["seed=7"]).seed == 7
+    assert choose_mapper("geomm:regularization=5", ["regularization=7"]).regularization == 5
+    assert choose_mapper("geomm:regularization=5", ["seed=7"]).seed == 7
     (one,) = make_mappers(["geomm:regularization=5"], ["regularization=7"])
     assert one.regularization == 5
 

@@ -84,6 +84,13 @@ def test_any_linear_mapper_can_be_wrapped(toy):
     assert np.array_equal(wrapped.W("en", "es"), semi.W("en", "es"))
     other = toy.fit(get_mapper("self_learning", mapper="regression"))
     assert not np.allclose(other.W("en", "es"), semi.W("en", "es"))
+    strict, lax = (
+        toy.fit(get_mapper("self_learning", mapper=f"regression:regularization={value}"))
+        for value in (0, 1000)
+    )
+    assert np.linalg.norm(lax.W("en", "es")) < np.linalg.norm(strict.W("en", "es")) / 2
+    with pytest.raises(ParameterError, match="'regression' has no parameter 'lambda'"):
+        toy.fit(get_mapper("self_learning", mapper="regression:lambda=3"))
     with pytest.raises(ParameterError, match="self-learning already"):
         toy.fit(get_mapper("self_learning", mapper="geomm_semi"))
 

@@ -10,6 +10,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.atomic import check_writable, make_folder
+from geomm_plugin.choice import choose_mapper
 from geomm_plugin.cli import options
 from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
 from geomm_plugin.cli.align_run import AlignRun
@@ -79,7 +80,7 @@ def command(
         geomm align en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt \\
             --mapper geomm --set regularization=100 --output aligned/
     """
-    chosen = options.make_mapper(mapper, settings)
+    chosen = choose_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
     if not (dictionaries or identical):
         raise ParameterError(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from geomm_plugin import registry
-from geomm_plugin.cli.options import split_choice, split_specs
+from geomm_plugin.choice import split_choice, split_specs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parameters_of, parse_settings

@@ -7,6 +7,7 @@ import json
 import click
 
 from geomm_plugin import progress
+from geomm_plugin.choice import choose_mapper
 from geomm_plugin.cli import options
 from geomm_plugin.comparison_table import text_table
 from geomm_plugin.diagnosis import Diagnosis, diagnose
@@ -47,7 +48,7 @@ def command(
     Example:
         geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
     """
-    chosen = options.make_mapper(mapper, settings)
+    chosen = choose_mapper(mapper, settings)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         pairs = options.read_dictionaries(dictionaries, identical, read)

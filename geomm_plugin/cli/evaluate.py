@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.choice import split_spec
 from geomm_plugin.cli import choices, options
 from geomm_plugin.comparison_table import text_table
 from geomm_plugin.dictionary import read_dictionary
@@ -81,7 +82,7 @@ def command(
         read = options.read_all(embeddings, max_words)
         space = SharedSpace(read) if mapper is None else mapper.map(read)
         for spec in tests:
-            name, path = options.split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
+            name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
             with progress.task(f"Evaluating {name}"):
                 if task == "analogy":
                     rows += _analogies(space, name, path)

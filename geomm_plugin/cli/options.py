@@ -8,14 +8,11 @@ from typing import Any
 
 import click
 
-from geomm_plugin import registry
+from geomm_plugin.choice import split_spec, split_specs
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
 from geomm_plugin.formats import Format, check_exists, find_format, read_embeddings
-from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import parse_settings
-from geomm_plugin.registry import get_mapper
 
 Command = Callable[..., Any]
 
@@ -162,41 +159,3 @@ def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
         f"{name!r} is no pair of the languages given ({', '.join(languages)}); write e.g. "
         f"{'-'.join(languages[:2]) if len(languages) > 1 else 'en-es'}."
     )
-
-
-def make_mapper(choice: str, settings: Iterable[str]) -> Mapper:
-    """Make a mapper from --mapper and --set; values are typed by the mapper's own parameters."""
-    name, own = split_choice(choice)
-    texts = split_specs(settings, "NAME=VALUE, e.g. regularization=100")
-    return get_mapper(name, **parse_settings(registry.mappers[name], texts | own))
-
-
-def split_choice(choice: str) -> tuple[str, dict[str, str]]:
-    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE; a value may hold commas itself."""
-    name, _, rest = choice.partition(":")
-    settings: list[str] = []
-    for part in rest.split(",") if rest else []:
-        if "=" in part or not settings:
-            settings.append(part)
-        else:
-            settings[-1] += f",{part}"
-    return name, split_specs(settings, "NAME:PARAMETER=VALUE, e.g. geomm:regularization=100")
-
-
-def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:
-    """Read several NAME=VALUE texts, each name once."""
-    found: dict[str, str] = {}
-    for spec in specs:
-        name, value = split_spec(spec, form)
-        if name in found:
-            raise ParameterError(f"{name!r} is given twice: {found[name]} and {value}. Keep one.")
-        found[name] = value
-    return found
-
-
-def split_spec(spec: str, form: str) -> tuple[str, str]:
-    """Read NAME=VALUE."""
-    name, equals, value = spec.partition("=")
-    if not (name and equals and value):
-        raise ParameterError(f"{spec!r} is not understood; write {form}.")
-    return name, value

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from geomm_plugin.choice import choose_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import ParameterError
@@ -25,7 +26,6 @@ from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.msf import power
 from geomm_plugin.moments import cross, gram
 from geomm_plugin.normalize import NormalizedVectors
-from geomm_plugin.registry import get_mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,13 +35,13 @@ class MSFMu(LinearMapper):
     name: ClassVar[str] = "msf_mu"
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")  # also for the mapper below
-    mapper: str = "msf"  # the mapper that goes before, by its registered name, at its defaults
+    mapper: str = "msf"  # the mapper that goes before, e.g. geomm or geomm:regularization=100
 
     def learn(
         self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
     ) -> dict[str, Matrix]:
         """Return the first mapper's matrices, each followed by its least squares to the means."""
-        first = get_mapper(self.mapper)
+        first = choose_mapper(self.mapper)
         if not isinstance(first, LinearMapper):
             raise ParameterError(
                 f"msf_mu: mapper={self.mapper!r} is not possible; it must be a linear mapper, "

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from geomm_plugin.choice import choose_mapper
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import LinearMapper
-from geomm_plugin.registry import get_mapper
 from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
 
 
@@ -24,10 +24,10 @@ class SelfLearning(SelfLearner):
 
     name: ClassVar[str] = "self_learning"
 
-    mapper: str = "procrustes"  # the registered name of a linear mapper
+    mapper: str = "procrustes"  # a linear mapper, e.g. geomm or geomm:regularization=100
 
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
-        """Return the mapper with its defaults."""
+        """Return the mapper."""
         return linear_mapper(self.mapper)
 
 
@@ -42,12 +42,12 @@ class ProcrustesSemi(SelfLearner):
         return linear_mapper("procrustes")
 
 
-def linear_mapper(name: str) -> LinearMapper:
-    """Return the linear mapper of a name; others cannot be fitted to pairs of rows."""
-    mapper = get_mapper(name)
+def linear_mapper(choice: str) -> LinearMapper:
+    """Return the linear mapper chosen; others cannot be fitted to pairs of rows."""
+    mapper = choose_mapper(choice)
     if not isinstance(mapper, LinearMapper) or isinstance(mapper, SelfLearner):
         raise ParameterError(
-            f"Self-learning wraps linear mappers, such as 'procrustes'; {name!r} is "
+            f"Self-learning wraps linear mappers, such as 'procrustes'; {choice!r} is "
             f"{'self-learning already' if isinstance(mapper, SelfLearner) else 'not linear'}."
         )
     return mapper
