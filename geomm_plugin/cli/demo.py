@@ -81,4 +81,4 @@ def _compare(demo: Demo, fitted: Mapper) -> None:
         click.echo(f"{name:<16}" + "".join(f"{score:>8.3f}" for score in scores))
     others = [name for name in registry.mappers if name not in QUICK]
     if others:
-        click.echo(f"\nNot shown, since they take longer: {', '.join(others)}.")
+        click.echo(f"\nAlso here, some of them slower: {', '.join(others)}.")
