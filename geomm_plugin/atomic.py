@@ -160,7 +160,12 @@ def _move_ready(folder: Path) -> None:
 
 
 def _is_missed(ready: Path) -> bool:
-    """Tell whether what a run had ready is not there: neither moved yet nor made by another."""
+    """Tell whether what a run had ready is not there: neither moved yet nor made by another.
+
+    A folder may come from anybody: where links lead out of it, nothing is moved.
+    """
+    if (ready / LAST).is_symlink() or (ready / OLD).is_symlink():
+        return False
     return any(not (ready.parent / entry.name).exists() for entry in (ready / LAST).iterdir())
 
 

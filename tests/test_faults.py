@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,6 +161,22 @@ def test_read_finds_what_a_killed_run_had_ready(tmp_path, monkeypatch):
     write_embeddings(toy.embeddings["en"], ready / ".last" / "x.vec")
     assert read_embeddings(tmp_path / "x.vec").words == toy.embeddings["en"].words
     assert [path.name for path in tmp_path.iterdir()] == ["x.vec"]
+
+
+@pytest.mark.parametrize("link", [".last", ".old"])
+def test_what_is_ready_does_not_lead_elsewhere(tmp_path, link):
+    """Somebody else's folder, unpacked here, must not make a reader move files of our own."""
+    folder, elsewhere = tmp_path / "unpacked", tmp_path / "elsewhere"
+    ready = folder / f"{READY}abc"
+    write_embeddings(make_toy().embeddings["en"], folder / "x.vec")
+    for path in (elsewhere / "mine", ready / ".last" / "y"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("text")
+    shutil.rmtree(ready / link, ignore_errors=True)
+    (ready / link).symlink_to(elsewhere)
+    read_embeddings(folder / "x.vec")
+    assert [path.name for path in elsewhere.iterdir()] == ["mine"]
+    assert [path.name for path in folder.iterdir()] == ["x.vec"]
 
 
 # Full, read-only, vanished

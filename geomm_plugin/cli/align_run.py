@@ -34,6 +34,8 @@ class AlignRun:
         """
         self.fingerprints = fingerprints
         self.aside = output / UNFINISHED
+        if self.aside.is_symlink():  # not ours: it may lead anywhere
+            self.aside.unlink()
         self.done = AlignRecord.read(output) if resume else AlignRecord(output)
         self.begun = AlignRecord.read(self.aside) if resume else AlignRecord(self.aside)
         if not all(self._fits(self.begun, name) for name in self.begun.files):

@@ -129,6 +129,17 @@ def test_a_killed_run_goes_on_from_what_it_had_written_aside(align, stopped, tmp
     assert said(align("-m", mapper, "--resume"), "Kept") == [*FILES, "mapper"]
 
 
+def test_a_link_in_place_of_what_was_written_aside_is_not_followed(align, tmp_path):
+    align()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_text("text")
+    (tmp_path / "out" / ".geomm-unfinished").symlink_to(elsewhere)
+    align("-m", "cca")
+    assert [path.name for path in elsewhere.iterdir()] == ["mine"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["align.json", *FILES, "mapper"]
+
+
 def test_a_run_that_fails_before_it_writes_forgets_nothing(align, tmp_path):
     align()
     broken = tmp_path / "broken.txt"
