@@ -150,8 +150,9 @@ class LinearMapper(Mapper):
                     "of extreme size, or the dictionary too small. Look at both; regularize more."
                 )
         self.normalizer_ = normalizer
+        # Each its own array, laid out as a loaded one is: BLAS rounds other layouts differently.
         self.matrices_: dict[str, Matrix] = {
-            name: np.asarray(matrices[name], np.float64) for name in languages
+            name: np.array(matrices[name], np.float64, order="C") for name in languages
         }
         return self
 

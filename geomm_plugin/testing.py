@@ -26,7 +26,7 @@ from geomm_plugin import registry
 from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import GeommError, NotFittedError
 from geomm_plugin.hookspecs import hookimpl
-from geomm_plugin.mapper import Mapper
+from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.parameters import AtLeast, Parameter, Within, options_of, parameters_of
 from geomm_plugin.storage import describe_mapper, load_mapper, save_mapper
@@ -135,6 +135,9 @@ def check_saved_and_loaded(make: Make) -> None:
         one = mapper.transform(language, embeddings.vectors)
         other = loaded.transform(language, embeddings.vectors)
         assert np.array_equal(one, other), "A loaded mapper maps differently."
+    if isinstance(mapper, LinearMapper) and isinstance(loaded, LinearMapper):
+        same = np.array_equal(mapper.W("en", "es"), loaded.W("en", "es"))
+        assert same, "W of a loaded mapper differs."
 
 
 def check_errors(make: Make) -> None:

@@ -15,8 +15,9 @@ from geomm_plugin.errors import (
     NotFittedError,
     UnknownNameError,
 )
-from geomm_plugin.mappers import GeoMM, Procrustes
+from geomm_plugin.mappers import GeoMM, MetricOnly, Procrustes
 from geomm_plugin.storage import _checksum
+from geomm_plugin.testing_toys import make_toy
 
 
 @pytest.fixture
@@ -54,6 +55,17 @@ def test_a_loaded_mapper_is_bit_equal_and_keeps_its_report(saved, toy):
             mapper.transform(language, embeddings.vectors),
         )
     assert loaded.state().keys() == mapper.state().keys()
+
+
+@pytest.mark.parametrize("mapper", [GeoMM(regularization=100), MetricOnly(regularization=1)])
+def test_a_loaded_mapper_multiplies_to_the_same_bits(mapper, tmp_path):
+    """At d = 12 BLAS rounds every layout alike; at d = 100 a transposed array showed."""
+    toy = make_toy(words=300, dimension=100)
+    save_mapper(toy.fit(mapper), tmp_path / "mapper")
+    loaded = load_mapper(tmp_path / "mapper")
+    assert np.array_equal(loaded.W("en", "es"), mapper.W("en", "es"))
+    assert all(matrix.flags.c_contiguous for matrix in mapper.matrices_.values())
+    assert not np.shares_memory(*mapper.matrices_.values())
 
 
 def test_the_folder_holds_json_and_arrays_only(saved):
