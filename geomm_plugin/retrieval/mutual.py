@@ -46,41 +46,55 @@ def mutual_neighbors(
 def best_neighbors(source: Matrix, target: Matrix, k: int = 10) -> BestNeighbors:
     """Return the best translations by CSLS of all rows, in both directions."""
     source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
-    r_target, r_source = neighborhoods(source, target, k)
-    there = BiasedIndex(target, KnownBias(target, r_source / 2))
-    here = BiasedIndex(source, KnownBias(source, r_target / 2))
-    forth = Best(len(source), min(KEPT, len(target)))
-    back = Best(len(target), min(KEPT, len(source)))
-    for columns in column_tiles(len(target), COLUMNS):
-        for rows in column_tiles(len(source), ROWS):
-            cosines = _all_products(source[rows], target[columns])
-            forth.part(rows).update(cosines - there.bias.lower[columns], columns.start)
-            cosines -= here.bias.lower[rows, None]
-            back.part(columns).update(cosines.T, rows.start)
-    forth_rows, forth_gaps = there.decide(source, forth, 1)
-    back_rows, back_gaps = here.decide(target, back, 1)
-    return BestNeighbors(
-        forth_rows[:, 0],
-        2 * forth_gaps[:, 0] - r_target,
-        back_rows[:, 0],
-        2 * back_gaps[:, 0] - r_source,
-    )
+    of_source, of_target = nearest_rows(source, target, k)
+    r_target = best_means(of_source, source, target, min(k, len(target)))
+    r_source = best_means(of_target, target, source, min(k, len(source)))
+    forth, forth_gaps = _best_by_gap(source, target, of_source, r_source / 2)
+    back, back_gaps = _best_by_gap(target, source, of_target, r_target / 2)
+    return BestNeighbors(forth, 2 * forth_gaps - r_target, back, 2 * back_gaps - r_source)
 
 
-def neighborhoods(source: Matrix, target: Matrix, k: int = 10) -> tuple[Vector, Vector]:
-    """Return r_T(x) of each source row and r_S(z) of each target row, from one pass of products."""
-    in_target, in_source = min(k, len(target)), min(k, len(source))
-    of_source = Best(len(source), min(in_target + SPARE, len(target)))
-    of_target = Best(len(target), min(in_source + SPARE, len(source)))
+def _best_by_gap(
+    queries: Matrix, targets: Matrix, nearest: Best, bias: Vector
+) -> tuple[RowIndices, Vector]:
+    """Return the best target of each query by cos - bias, and that gap.
+
+    Most are among the nearest by cosine. A target that is not has a cosine of at most the list's
+    floor, so that only one with a bias below floor - gap of the best in the list can still win.
+    """
+    index = BiasedIndex(targets, KnownBias(targets, bias))
+    lower = index.bias.lower
+    bounds = np.where(nearest.columns < 0, -np.inf, nearest.values - lower[nearest.columns])
+    floor = bounds.max(axis=1) - np.float32(4 * index.margin)  # below what can win
+    reach = nearest.floor - floor
+    best = Best(len(queries), nearest.values.shape[1] + KEPT, floor)
+    best.values[:, KEPT:], best.columns[:, KEPT:] = bounds, nearest.columns
+    by_bias, by_reach = np.argsort(lower, kind="stable"), np.argsort(reach, kind="stable")
+    for part in column_tiles(len(queries), ROWS):
+        rows = by_reach[part]
+        others = by_bias[: np.searchsorted(lower, reach[rows[-1]], "right", sorter=by_bias)]
+        found = Best(len(rows), KEPT, floor[rows])
+        for tile in column_tiles(len(others), COLUMNS):
+            columns = others[tile]
+            gaps = _all_products(queries[rows], targets[columns]) - lower[columns]
+            found.update(gaps, tile.start)
+        best.values[rows, :KEPT], best.floor[rows] = found.values, found.floor
+        if len(others):
+            best.columns[rows, :KEPT] = np.where(found.columns < 0, -1, others[found.columns])
+    columns, gaps = index.decide(queries, best, 1)
+    return columns[:, 0], gaps[:, 0]
+
+
+def nearest_rows(source: Matrix, target: Matrix, k: int) -> tuple[Best, Best]:
+    """Return the k nearest targets of each source row, a few more, and the other way round."""
+    of_source = Best(len(source), min(k + SPARE, len(target)))
+    of_target = Best(len(target), min(k + SPARE, len(source)))
     for columns in column_tiles(len(target), COLUMNS):
         for rows in column_tiles(len(source), ROWS):
             cosines = _all_products(source[rows], target[columns])
             of_source.part(rows).update(cosines, columns.start)
             of_target.part(columns).update(cosines.T, rows.start)
-    return (
-        best_means(of_source, source, target, in_target),
-        best_means(of_target, target, source, in_source),
-    )
+    return of_source, of_target
 
 
 def _all_products(left: Matrix, right: Matrix) -> Matrix:
