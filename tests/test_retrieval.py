@@ -17,7 +17,9 @@ from geomm_plugin.retrieval import (
     bias,
     mutual_neighbors,
 )
+from geomm_plugin.retrieval.dots import exact_dots
 from geomm_plugin.retrieval.inverted_softmax import learn_temperature
+from geomm_plugin.retrieval.neighborhood import neighborhood_means
 from geomm_plugin.retrieval.sketch import Sketch, make_sketch, shorten
 
 KINDS = ("scattered", "clustered", "tied", "repeated", "collapsed", "nearly collapsed", "some zero")
@@ -86,10 +88,21 @@ def way(request, monkeypatch):
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Let even toys need many tiles."""
-    from geomm_plugin.retrieval import biased_index, inverted_softmax, mutual, neighborhood
+    from geomm_plugin.retrieval import (
+        best,
+        biased_index,
+        inverted_softmax,
+        mutual,
+        neighborhood,
+        quantizer,
+    )
 
     monkeypatch.setattr(biased_index, "QUERIES", 7)
     monkeypatch.setattr(biased_index, "TARGETS", 50)
+    monkeypatch.setattr(quantizer, "QUERIES", 11)
+    monkeypatch.setattr(quantizer, "MEMBERS", 13)
+    monkeypatch.setattr(best, "CROWD", 9)
+    monkeypatch.setattr(best, "COLUMNS", 30)
     for module in (neighborhood, inverted_softmax, mutual):
         monkeypatch.setattr(module, "ROWS", 40)
         monkeypatch.setattr(module, "COLUMNS", 60)
@@ -228,16 +241,22 @@ def test_mutual_neighbors_are_those_of_brute_force(small_tiles):
         generator = np.random.default_rng(9)
         source, target = rows(generator, 150, 12, kind), rows(generator, 130, 12, kind)
         forth, scores = brute_force(CSLS(), source, target, source)
-        back, back_scores = brute_force(CSLS(), target, source, target)
+        back, _ = brute_force(CSLS(), target, source, target)
         both = best_neighbors(source, target)
         assert np.array_equal(both.forth, forth.argmax(axis=1))
         assert np.array_equal(both.back, back.argmax(axis=1))
         assert np.array_equal(both.forth_scores, scores.max(axis=1))
-        assert np.array_equal(both.back_scores, back_scores.max(axis=1))
         rows_, columns, csls = mutual_neighbors(source, target)
         expected = [i for i in range(150) if back.argmax(axis=1)[forth.argmax(axis=1)[i]] == i]
         assert rows_.tolist() == expected
         assert np.array_equal(csls, scores[rows_, columns])
+
+
+@pytest.mark.parametrize("extra", range(4, 14))
+def test_best_neighbors_of_few_equal_targets_are_the_first_ones(extra):
+    targets = np.tile(rows(np.random.default_rng(1), 1, 5, "scattered"), (10 + extra, 1))
+    both = best_neighbors(targets[:3], targets, k=10)
+    assert both.forth.tolist() == [0, 0, 0] and not both.back.any()
 
 
 def test_bounds_never_exceed_the_exact_bias(monkeypatch):
@@ -313,6 +332,35 @@ def test_memory_does_not_grow_with_the_product_of_vocabularies(what):
     }
     _, peak = measure(work[what])
     assert peak < 250e6
+
+
+@pytest.mark.parametrize("method", [CSLS(), InvertedSoftmax(temperature=0.05)], ids=repr)
+def test_memory_does_not_grow_with_the_largest_cell(method):
+    """Words without a vector of their own share one, and fall into one cell."""
+    generator = np.random.default_rng(17)
+    source, target = (rows(generator, 16_000, 16, "scattered") for _ in range(2))
+    source[1000:] = source[0]
+    target[1000:] = unit(source[0] + 0.01 * target[1000:])  # 900 MB together
+    _, peak = measure(lambda: method.index(source, target).search(source[:40], 10))
+    assert peak < 250e6
+
+
+def test_few_of_many_nearly_equal_vectors_are_compared_exactly(monkeypatch):
+    from geomm_plugin.retrieval import best
+
+    counts = []
+
+    def counted(queries, query_rows, vectors, vector_rows):
+        counts.append(len(query_rows))
+        return exact_dots(queries, query_rows, vectors, vector_rows)
+
+    monkeypatch.setattr(best, "exact_dots", counted)
+    for kind in ("collapsed", "nearly collapsed"):
+        vectors = rows(np.random.default_rng(18), 900, 20, kind)
+        found = neighborhood_means(vectors, vectors, 10)
+        assert np.array_equal(found, top_mean(all_dots(vectors, vectors), 10))
+        assert sum(counts) < 100 * len(vectors), "of 900 a query"
+        counts.clear()
 
 
 def test_a_retrieval_is_chosen_by_name_or_given():

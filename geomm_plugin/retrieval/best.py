@@ -6,10 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.embeddings import Matrix, RowIndices, Vector
-from geomm_plugin.retrieval.dots import exact_dots, rounding
+from geomm_plugin.retrieval.dots import column_tiles, exact_dots, representatives, rounding
 
 GROUP = 16  # columns whose maximum is taken first
 SPARE = 6  # values kept beyond the k largest, for those that rounding cannot tell from the k-th
+CROWD = 512  # queries and vectors whose dot products are told apart in float64 at a time: 17 MB
+COLUMNS = 4096
+DOUBLE = 2.0**-29  # the rounding of a float64 as a share of a float32's
 
 
 class Best:
@@ -117,10 +120,43 @@ def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:
     exact = np.full(best.values.shape, -np.inf)
     exact[row, place] = exact_dots(queries, row, vectors, best.columns[row, place])
     exact.sort(axis=1)
-    exact[crowded, -k:] = 0
-    means: Vector = np.ascontiguousarray(exact[:, -k:]).mean(axis=1)
-    for number in np.flatnonzero(crowded):  # many (nearly) equal vectors: look at all of them
-        near = np.flatnonzero(vectors @ queries[number] >= reach[number] - np.float32(margin))
-        dots = np.sort(exact_dots(queries, np.full(len(near), number), vectors, near))
-        means[number] = np.ascontiguousarray(dots[-k:]).mean()
+    exact = exact[:, -k:]
+    exact[crowded] = _crowded_best(queries[crowded], vectors, k, reach[crowded])
+    means: Vector = np.ascontiguousarray(exact).mean(axis=1)
     return means
+
+
+def _crowded_best(queries: Matrix, vectors: Matrix, k: int, reach: Vector) -> Matrix:
+    """Return the k largest query . vector in order, where many vectors are (nearly) equal.
+
+    A float32 product cannot tell such vectors apart. A float64 one leaves few, besides those that
+    are equal, of which one speaks for all.
+    """
+    best = np.full((len(queries), k), -np.inf)
+    for part in column_tiles(len(queries), CROWD):
+        for tile in column_tiles(len(vectors), COLUMNS):
+            rows = _near(queries[part], vectors[tile], reach[part])
+            if len(rows):
+                best[part] = _merge_near(best[part], queries[part], vectors[tile][rows], k)
+    best.sort(axis=1)
+    return best
+
+
+def _near(queries: Matrix, vectors: Matrix, reach: Vector) -> RowIndices:
+    """Return the vectors that reach what some query asks for, or nearly."""
+    least = reach - np.float32(rounding(queries.shape[1]))
+    return np.flatnonzero((queries @ vectors.T >= least[:, None]).any(axis=0))
+
+
+def _merge_near(best: Matrix, queries: Matrix, vectors: Matrix, k: int) -> Matrix:
+    """Return the k largest of what is known and of query . vector, exactly."""
+    first, count = np.unique(representatives(vectors), return_counts=True)
+    vectors = vectors[first]
+    dots = queries.astype(np.float64) @ vectors.astype(np.float64).T
+    least = np.partition(np.concatenate([best, dots], axis=1), -k, axis=1)[:, -k]
+    row, column = np.nonzero(dots >= least[:, None] - 4 * rounding(queries.shape[1]) * DOUBLE)
+    dots[:] = -np.inf
+    dots[row, column] = exact_dots(queries, row, vectors, column)
+    dots = np.concatenate([best, np.repeat(dots, np.minimum(count, k), axis=1)], axis=1)
+    dots.partition(dots.shape[1] - k, axis=1)
+    return dots[:, -k:]

@@ -13,7 +13,7 @@ from geomm_plugin.retrieval.bias import Bias
 from geomm_plugin.retrieval.biased_index import BiasedIndex
 from geomm_plugin.retrieval.dots import as_unit_rows, column_tiles, rounding
 from geomm_plugin.retrieval.interface import Index, Retrieval
-from geomm_plugin.retrieval.quantizer import Quantizer, cells_for, cost_of_probes
+from geomm_plugin.retrieval.quantizer import Quantizer, cell_tiles, cells_for, cost_of_probes
 
 ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
 COLUMNS = 8192
@@ -86,9 +86,8 @@ class LogSumBias(Bias):
         starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
         for cell in np.flatnonzero(counts):
             targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for part in column_tiles(len(targets), COLUMNS):
-                rows = targets[part]
-                sums.add(self.target[rows] @ self.source[members[cell]].T, rows)
+            for rows, some in cell_tiles(targets, members[cell]):
+                sums.add(self.target[rows] @ self.source[some].T, rows)
         return sums.bias(len(self.source)) - 2 * rounding(self.target.shape[1])
 
     def cost_of_bound(self) -> float:

@@ -9,7 +9,7 @@ from geomm_plugin.embeddings import Matrix, RowIndices, Vector
 from geomm_plugin.retrieval.best import SPARE, Best, best_means
 from geomm_plugin.retrieval.bias import Bias
 from geomm_plugin.retrieval.dots import column_tiles, rounding
-from geomm_plugin.retrieval.quantizer import Quantizer, cost_of_probes
+from geomm_plugin.retrieval.quantizer import Quantizer, cell_tiles, cost_of_probes
 from geomm_plugin.retrieval.sketch import TOGETHER, Sketch, make_sketch
 
 ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
@@ -74,9 +74,8 @@ class NeighborhoodBias(Bias):
         for cell in range(len(quantizer)):
             members = quantizer.members(cell)
             targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for part in column_tiles(len(targets), COLUMNS):
-                rows = targets[part]
-                cosines = self.target[rows] @ self.source[members].T
+            for rows, some in cell_tiles(targets, members):
+                cosines = self.target[rows] @ self.source[some].T
                 cosines = np.concatenate([nearest[rows], cosines], axis=1)
                 cosines.partition(cosines.shape[1] - self.k, axis=1)
                 nearest[rows] = cosines[:, -self.k :]

@@ -7,12 +7,16 @@ mostly in the few cells whose centroids are nearest to it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices
+from geomm_plugin.retrieval.dots import column_tiles
 
+MEMBERS = 1024  # of a cell, and queries, that are compared in one matrix product: 32 MB
+QUERIES = 8192
 SAMPLE = 40  # rows per cell that the centroids are learnt from
 ROUNDS = 5
 
@@ -27,6 +31,13 @@ def cost_of_probes(rows: int, queries: int, probes: int) -> float:
     cells = cells_for(rows)
     training = ROUNDS * min(SAMPLE * cells, rows)
     return cells * (training + rows + 2 * queries) + 2 * probes * queries * rows / cells
+
+
+def cell_tiles(queries: RowIndices, members: RowIndices) -> Iterator[tuple[RowIndices, RowIndices]]:
+    """Divide a cell and those who look into it: many equal words make a cell of any size."""
+    for part in column_tiles(len(queries), QUERIES):
+        for some in column_tiles(len(members), MEMBERS):
+            yield queries[part], members[some]
 
 
 class Quantizer:
