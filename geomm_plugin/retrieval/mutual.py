@@ -20,12 +20,11 @@ KEPT = 4  # of the best by CSLS: more than rounding may confuse
 
 @dataclass(frozen=True)
 class BestNeighbors:
-    """The best target of each source row and the best source of each target row, by CSLS."""
+    """The best target of each source row, with its CSLS, and the best source of each target row."""
 
     forth: RowIndices
     forth_scores: Vector
     back: RowIndices
-    back_scores: Vector
 
     def mutual(self) -> tuple[RowIndices, RowIndices, Vector]:
         """Return the pairs that are each other's best: source rows, target rows, CSLS."""
@@ -49,9 +48,9 @@ def best_neighbors(source: Matrix, target: Matrix, k: int = 10) -> BestNeighbors
     of_source, of_target = nearest_rows(source, target, k)
     r_target = best_means(of_source, source, target, min(k, len(target)))
     r_source = best_means(of_target, target, source, min(k, len(source)))
-    forth, forth_gaps = _best_by_gap(source, target, of_source, r_source / 2)
-    back, back_gaps = _best_by_gap(target, source, of_target, r_target / 2)
-    return BestNeighbors(forth, 2 * forth_gaps - r_target, back, 2 * back_gaps - r_source)
+    forth, gaps = _best_by_gap(source, target, of_source, r_source / 2)
+    back, _ = _best_by_gap(target, source, of_target, r_target / 2)
+    return BestNeighbors(forth, 2 * gaps - r_target, back)
 
 
 def _best_by_gap(
@@ -87,14 +86,19 @@ def _best_by_gap(
 
 def nearest_rows(source: Matrix, target: Matrix, k: int) -> tuple[Best, Best]:
     """Return the k nearest targets of each source row, a few more, and the other way round."""
-    of_source = Best(len(source), min(k + SPARE, len(target)))
-    of_target = Best(len(target), min(k + SPARE, len(source)))
+    of_source = Best(len(source), _listed(k, len(target)))
+    of_target = Best(len(target), _listed(k, len(source)))
     for columns in column_tiles(len(target), COLUMNS):
         for rows in column_tiles(len(source), ROWS):
             cosines = _all_products(source[rows], target[columns])
             of_source.part(rows).update(cosines, columns.start)
             of_target.part(columns).update(cosines.T, rows.start)
     return of_source, of_target
+
+
+def _listed(k: int, rows: int) -> int:
+    """Return how many nearest rows are listed: all, where a few more would make a list of all."""
+    return rows if rows <= k + SPARE + KEPT else k + SPARE
 
 
 def _all_products(left: Matrix, right: Matrix) -> Matrix:
