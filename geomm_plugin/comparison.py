@@ -73,11 +73,12 @@ def compare(
     if jobs == 0 or isinstance(jobs, bool) or not isinstance(jobs, int | None):
         raise ParameterError(f"jobs is a number of processes, or -1 for all cores; it is {jobs!r}.")
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
+    scores = (as_retrieval(retrieval, engine=index) for retrieval in ranked)
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
         {pair: list(map(check_pair, dictionary)) for pair, dictionary in dictionaries.items()},
         {pair: list(map(check_pair, dictionary)) for pair, dictionary in tests.items()},
-        tuple(dict.fromkeys(as_retrieval(retrieval, engine=index) for retrieval in ranked)),
+        tuple({score.label: score for score in scores}.values()),
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
         answers,
@@ -92,6 +93,11 @@ def label_mappers(mappers: str | Mapper | Iterable[str | Mapper]) -> dict[str, M
     found: dict[str, Mapper] = {}
     for choice in [mappers] if isinstance(mappers, str | Mapper) else mappers:
         mapper = get_mapper(choice) if isinstance(choice, str) else choice
+        if not isinstance(mapper, Mapper):
+            raise ParameterError(
+                f"Mappers are compared by name or as objects, such as 'geomm' or GeoMM(); one of "
+                f"these is {mapper!r}."
+            )
         defaults = parameters_of(type(mapper))
         changed = [
             f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}"

@@ -41,6 +41,8 @@ class Embeddings:
         vectors: npt.ArrayLike,
         attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
     ):
+        if isinstance(words, np.ndarray):
+            words = words.tolist()  # ordinary texts
         self.words: Sequence[str] = words if isinstance(words, (list, tuple)) else list(words)
         self._vectors = _as_matrix(vectors)
         if len(self.words) != len(self._vectors):
@@ -48,7 +50,7 @@ class Embeddings:
                 f"Embeddings need one vector for each word; there are {len(self.words)} words and "
                 f"{len(self._vectors)} vectors."
             )
-        self.attributes = attributes
+        self.attributes = dict(attributes)
 
     @property
     def vectors(self) -> Matrix:
@@ -180,7 +182,8 @@ def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:
     )
 
 
-def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
+def as_numbers(vectors: npt.ArrayLike) -> Matrix:
+    """Return an array of floating type; one that has such a type is not copied."""
     try:
         array = np.asarray(vectors)
         if not np.issubdtype(array.dtype, np.floating):
@@ -189,6 +192,11 @@ def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
         raise FormatError(
             f"Vectors must be a table of numbers, one row per word ({error})."
         ) from error
+    return array
+
+
+def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
+    array = as_numbers(vectors)
     if array.ndim != 2:
         raise FormatError(
             f"Vectors must be a table, one row per word; these have the shape {array.shape}."
@@ -228,7 +236,7 @@ def as_embeddings(source: object) -> Embeddings:
     """
     if isinstance(source, Embeddings):
         return source
-    converted = registry.plugins.manager.hook.to_embeddings(source=source)
+    converted = registry.plugins.convert(source)
     if converted is not None:
         if not isinstance(converted, Embeddings):
             raise TypeError(f"to_embeddings returned {type(converted).__name__}, not Embeddings.")

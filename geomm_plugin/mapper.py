@@ -18,7 +18,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
-from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix, Vector, as_embeddings
+from geomm_plugin.embeddings import (
+    BLOCK_ROWS,
+    Embeddings,
+    Matrix,
+    Vector,
+    as_embeddings,
+    as_numbers,
+)
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
@@ -143,6 +150,11 @@ class LinearMapper(Mapper):
         vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
         with few_threads(), np.errstate(all="ignore"):
             matrices = self._learn_or_say_why_not(vectors, pairs)
+        if matrices.keys() != languages.keys():
+            raise LanguagesError(
+                f"{self.name} must learn a matrix for each of {', '.join(languages)}; it learnt "
+                f"{', '.join(matrices) or 'none'}. Mend its learn()."
+            )
         for language, matrix in matrices.items():
             if not np.isfinite(matrix).all():
                 raise LanguagesError(
@@ -170,9 +182,12 @@ class LinearMapper(Mapper):
     def transform(self, language: str, vectors: Matrix) -> Matrix:
         """Map vectors of a language, one per row (or a single vector), without changing lengths."""
         matrix = self._matrix(language)
-        rows = np.atleast_2d(np.asarray(vectors))
-        if not np.issubdtype(rows.dtype, np.floating):
-            rows = rows.astype(np.float32)
+        rows = np.atleast_2d(as_numbers(vectors))
+        if rows.ndim != 2:
+            raise LanguagesError(
+                f"Vectors are mapped one by one or as the rows of a table; these have the shape "
+                f"{rows.shape}."
+            )
         if rows.shape[1] != len(matrix):
             raise LanguagesError(
                 f"The vectors of {language} had {len(matrix)} dimensions in fit; "

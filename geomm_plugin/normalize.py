@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, Vector
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
@@ -161,12 +161,14 @@ class Normalizer:
         return rows
 
 
-class NormalizedVectors:
+class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):
     """The vectors of a language, normalized row by row when they are asked for.
 
-    `view[rows]` is an ordinary array; the vocabulary itself is never copied. `np.asarray(view)`
-    normalizes everything.
+    `view[rows]` is an ordinary array; the vocabulary itself is never copied. All else that an array
+    can do (`view.T`, `view - mean`, `np.asarray(view)`, ...) normalizes everything first.
     """
+
+    ndim = 2
 
     def __init__(self, normalizer: Normalizer, language: str, vectors: Matrix):
         self.normalizer = normalizer
@@ -186,10 +188,13 @@ class NormalizedVectors:
     def __len__(self) -> int:
         return len(self.raw)
 
-    def __getitem__(self, rows: int | slice | RowIndices | Sequence[int]) -> Matrix:
+    def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, (int, np.integer)):
-            row: Matrix = self[np.array([rows])][0]
-            return row
+            return self[np.array([rows])][0]
+        if isinstance(rows, tuple) and rows and isinstance(rows[0], slice):
+            return self[rows[0]][(slice(None), *rows[1:])]  # whole rows first, then columns
+        if isinstance(rows, tuple) or rows is None or rows is Ellipsis:
+            return np.asarray(self)[rows]
         return self.normalizer.transform(self.language, self.raw[rows])
 
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
@@ -198,5 +203,14 @@ class NormalizedVectors:
             yield self[start : start + size]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Matrix:
-        everything = self[:]
+        everything: Matrix = self[:]
         return everything if dtype is None else everything.astype(dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = (np.asarray(x) if isinstance(x, NormalizedVectors) else x for x in inputs)
+        return getattr(ufunc, method)(*arrays, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"Normalized vectors have no attribute {name!r}.")
+        return getattr(np.asarray(self), name)

@@ -58,12 +58,21 @@ def parameters_of(owner: type) -> dict[str, Parameter]:
     return {
         name: Parameter(
             name,
-            hints.get(name, Any),
+            hints.get(name, _kind_of(parameter.default)),
             None if parameter.default is parameter.empty else parameter.default,
         )
         for name, parameter in list(signature.parameters.items())[1:]
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     }
+
+
+def _kind_of(default: Any) -> Any:
+    """Guess the type of a parameter without annotation from its default."""
+    if isinstance(default, bool | int | float | str):
+        return float | int if type(default) is int else type(default)
+    if isinstance(default, tuple) and default:
+        return tuple[_kind_of(default[0]), ...]  # type: ignore[misc]
+    return None | Any if default is None else Any
 
 
 def _hints(owner: Any) -> dict[str, Any]:

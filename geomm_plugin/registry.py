@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import pluggy
 
 from geomm_plugin import hookspecs
-from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
+from geomm_plugin.errors import (
+    GeommError,
+    ParameterError,
+    PluginError,
+    UnknownNameError,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -56,6 +62,7 @@ class Plugins:
         self.generation = 0  # counts registrations, so that catalogs know when to look again
         self._manager: pluggy.PluginManager | None = None
         self._origins: dict[str, Origin] = {}
+        self.catalogs: list[Catalog[Any]] = []  # each adds itself
 
     @property
     def manager(self) -> pluggy.PluginManager:
@@ -87,6 +94,8 @@ class Plugins:
         )
         try:
             self._check()
+            for catalog in self.catalogs:
+                len(catalog)  # refuses names that are taken
         except PluginError:
             self.unregister(plugin)
             raise
@@ -95,6 +104,21 @@ class Plugins:
         """Take back what register() added."""
         self.manager.unregister(plugin)
         self.generation += 1
+
+    def convert(self, source: object) -> object:
+        """Ask the plugins for embeddings of another library's object, the newest plugin first."""
+        for implementation in reversed(self.manager.hook.to_embeddings.get_hookimpls()):
+            name = implementation.plugin_name
+            try:
+                converted = implementation.function(*(source for _ in implementation.argnames))
+            except GeommError:
+                raise
+            except Exception as error:
+                warn_of_plugin(name, self.origin(name).package, error)
+                continue
+            if converted is not None:
+                return converted
+        return None
 
     def origin(self, plugin_name: str) -> Origin:
         """Say which package a plugin came with."""
@@ -105,12 +129,13 @@ class Plugins:
         package = entry_point.dist.name if entry_point.dist else entry_point.value
         version = entry_point.dist.version if entry_point.dist else ""
         assert self._manager is not None
-        if self._manager.has_plugin(entry_point.name):
-            return
+        name = entry_point.name
+        if self._manager.has_plugin(name):  # of another package
+            name = f"{name} ({package})"
         try:
-            self._add(entry_point.load(), entry_point.name, Origin(package, version))
-        except Exception as error:
-            warn_of_plugin(entry_point.name, package, error)
+            self._add(entry_point.load(), name, Origin(package, version))
+        except (Exception, SystemExit) as error:
+            warn_of_plugin(name, package, error)
 
     def _add(self, plugin: object, name: str, origin: Origin) -> None:
         assert self._manager is not None
@@ -143,10 +168,11 @@ def _own_origin() -> Origin:
         return Origin("geomm-plugin", "(not installed)")
 
 
-def warn_of_plugin(name: str, package: str, error: Exception) -> None:
+def warn_of_plugin(name: str, package: str, error: BaseException) -> None:
     """Say that a plugin was left out, whose it is, and what to do."""
+    why = f"it ended with status {error}" if isinstance(error, SystemExit) else error
     warnings.warn(
-        f"Skipped the plugin {name!r} ({package}): {error}. Update or uninstall its package.",
+        f"Skipped the plugin {name!r} ({package}): {why}. Update or uninstall its package.",
         stacklevel=2,
     )
 
@@ -164,15 +190,19 @@ class Catalog(Mapping[str, T]):
 
     Parameters
     ----------
+    base
+        What they all inherit from, as "module:class"; imported when the first one is looked up.
     classes
         Whether they are classes, to be made with parameters, or things to use as they are.
     """
 
-    def __init__(self, kind: str, hook: str, plugins: Plugins, classes: bool = True):
+    def __init__(self, kind: str, hook: str, base: str, plugins: Plugins, classes: bool = True):
         self.kind = kind
         self.hook = hook
+        self.base = base
         self.plugins = plugins
         self.classes = classes
+        plugins.catalogs.append(self)
         self._generation = -1
         self._entries: dict[str, Entry[T]] = {}
 
@@ -240,6 +270,13 @@ class Catalog(Mapping[str, T]):
                 f"{entry.origin} registers {given} {_label(entry.item)} as the {self.kind} "
                 f"{name!r}; register {wanted}."
             )
+        module, _, base = self.base.partition(":")
+        kind = entry.item if isinstance(entry.item, type) else type(entry.item)
+        if not issubclass(kind, getattr(import_module(module), base)):
+            raise PluginError(
+                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
+                f"must inherit from {module}.{base}."
+            )
         if name in entries:
             first = entries[name]
             raise PluginError(
@@ -255,10 +292,18 @@ def _label(item: object) -> str:
 
 
 plugins = Plugins()
-mappers: Catalog[type[Mapper]] = Catalog("mapper", "register_mappers", plugins)
-formats: Catalog[type[Format]] = Catalog("format", "register_formats", plugins)
-retrievals: Catalog[type[Retrieval]] = Catalog("retrieval", "register_retrievals", plugins)
-metrics: Catalog[Metric] = Catalog("metric", "register_metrics", plugins, classes=False)
+mappers: Catalog[type[Mapper]] = Catalog(
+    "mapper", "register_mappers", "geomm_plugin.mapper:Mapper", plugins
+)
+formats: Catalog[type[Format]] = Catalog(
+    "format", "register_formats", "geomm_plugin.formats:Format", plugins
+)
+retrievals: Catalog[type[Retrieval]] = Catalog(
+    "retrieval", "register_retrievals", "geomm_plugin.retrieval:Retrieval", plugins
+)
+metrics: Catalog[Metric] = Catalog(
+    "metric", "register_metrics", "geomm_plugin.metrics:Metric", plugins, classes=False
+)
 
 
 def get_mapper(name: str, **params: Any) -> Mapper:

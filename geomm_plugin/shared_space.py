@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class SharedSpace(Mapping[str, Embeddings]):
                 "Map the embeddings with a mapper first."
             )
         self._unit: dict[str, Matrix] = {}
-        self._indexes: dict[tuple[str, str, Retrieval], Index] = {}
+        self._indexes: dict[tuple[str, str, str], Index] = {}
 
     def __getitem__(self, language: str) -> Embeddings:
         if language not in self._embeddings:
@@ -96,6 +96,10 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def __contains__(self, language: object) -> bool:
         return language in self._embeddings
+
+    def get(self, language: str, default: Any = None) -> Any:
+        """Return a language's embeddings, or the default."""
+        return self._embeddings.get(language, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._embeddings)
@@ -127,9 +131,10 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
         """Return what finds target words for source words; kept, since CSLS learns from both."""
-        key = (source, target, as_retrieval(retrieval))
+        chosen = as_retrieval(retrieval)
+        key = (source, target, chosen.label)
         if key not in self._indexes:
-            self._indexes[key] = key[2].index(self.unit_vectors(source), self.unit_vectors(target))
+            self._indexes[key] = chosen.index(self.unit_vectors(source), self.unit_vectors(target))
         return self._indexes[key]
 
     @overload  # a text is an iterable of texts, but means one word here

@@ -34,6 +34,7 @@ from geomm_plugin.strict_json import parse_json
 FORMAT = 1  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
 ATTEMPTS = 5  # to read a folder: another run may save a new mapper there between its two files
+NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 
 
@@ -65,7 +66,7 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
     description = {
         "format": FORMAT,
         "mapper": mapper.name,
-        "package": str(registry.mappers.origin(mapper.name)) if known else "not registered",
+        "package": str(registry.mappers.origin(mapper.name)) if known else NOT_REGISTERED,
         "params": mapper.get_params(),
         "report": _without_times(getattr(mapper, "report_", {})),
     }
@@ -139,9 +140,15 @@ def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
     """Make the mapper that a description tells of, with its parameters."""
     name = description["mapper"]
     if name not in registry.mappers:
+        package = description["package"]
+        mend = (
+            ", which was not registered. Register its class first."
+            if package == NOT_REGISTERED
+            else f" of {package}, which is not installed. Install that package."
+        )
         raise UnknownNameError(
-            f"{path} was saved by the mapper {name!r} of {description['package']}, which is not "
-            f"installed. Install that package. Registered: {', '.join(registry.mappers)}."
+            f"{path} was saved by the mapper {name!r}{mend} "
+            f"Registered: {', '.join(registry.mappers)}."
         )
     try:
         mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -71,3 +74,10 @@ def test_errors():
         as_embeddings("wiki.en.vec")
     with pytest.raises(UnknownNameError, match="'z' is not among these 1 words"):
         Embeddings(["a"], np.ones((1, 2)))["z"]
+
+
+def test_embeddings_can_be_sent_to_another_process_and_hold_ordinary_texts():
+    embeddings = Embeddings(np.array(["a", "b"]), np.eye(2))
+    assert [type(word) for word in embeddings.words] == [str, str]
+    for copied in (pickle.loads(pickle.dumps(embeddings)), copy.deepcopy(embeddings)):
+        assert copied.words == ["a", "b"] and np.array_equal(copied.vectors, embeddings.vectors)

@@ -10,6 +10,7 @@ from geomm_plugin import HubMapper, LinearMapper, evaluate, get_mapper
 from geomm_plugin.errors import FormatError, LanguagesError, NotFittedError, ParameterError
 from geomm_plugin.mapper import latent_maps
 from geomm_plugin.mappers import GeoMM, Procrustes
+from geomm_plugin.parameters import parse_settings
 from geomm_plugin.testing import Toy, make_toy
 
 LINEAR = ["procrustes", "geomm", "unconstrained", "regression", "metric_only", "rotation_only"]
@@ -191,3 +192,44 @@ def test_a_hub_mapper_of_a_few_lines(toy):
     space = toy.fit(LeastSquares()).map(toy.embeddings)
     pairs = [(f"en{n}", f"es{n}") for n in range(120)]
     assert evaluate(space, "en", "es", pairs).scores["p@1"] > 0.9
+
+
+def test_a_learn_that_forgets_a_language_is_told(toy):
+    class Forgetful(LinearMapper):
+        """Learns one language only."""
+
+        name = "forgetful"
+
+        def learn(self, vectors, pairs):
+            return {"en": np.eye(vectors["en"].shape[1])}
+
+    with pytest.raises(LanguagesError, match="forgetful must learn a matrix for each of en, es"):
+        toy.fit(Forgetful())
+
+
+def test_what_is_no_table_of_numbers_cannot_be_transformed(toy):
+    mapper = toy.fit(Procrustes())
+    with pytest.raises(LanguagesError, match=r"the rows of a table; these have the shape"):
+        mapper.transform("en", np.ones((2, 3, 4)))
+    with pytest.raises(FormatError, match="a table of numbers"):
+        mapper.transform("en", "dog")
+
+
+def test_parameters_without_annotations_are_typed_by_their_defaults():
+    class Plain:
+        """Of an author who writes no annotations."""
+
+        def __init__(self, flag=False, count=3, share=0.5, names=("a",), x=None):
+            """Store nothing."""
+
+    texts = {"flag": "false", "count": "7", "share": "1", "names": "a,b", "x": "none"}
+    assert parse_settings(Plain, texts) == {
+        "flag": False,
+        "count": 7,
+        "share": 1.0,
+        "names": ("a", "b"),
+        "x": None,
+    }
+    assert parse_settings(Plain, {"x": "0.5"}) == {"x": 0.5}
+    with pytest.raises(ParameterError, match="flag takes true or false"):
+        parse_settings(Plain, {"flag": "perhaps"})

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,19 @@ def test_errors():
         Normalizer(["unit", "centre"])
     with pytest.raises(UnknownNameError, match="'fr' was not fitted; there are en"):
         Normalizer().fit({"en": np.eye(3)}).transform("fr", np.eye(3))
+
+
+def test_a_view_answers_as_the_normalized_array_does(vectors):
+    normalizer = Normalizer(["unit", "center"]).fit({"en": vectors})
+    view, whole = normalizer.view("en", vectors), normalizer.transform("en", vectors)
+    rows, columns = np.array([5, 2]), np.array([1, 3])
+    for key in (4, slice(2, 9), rows, (slice(None), 0), (slice(1, 8), slice(3)), (2, 3), ...):
+        assert np.array_equal(view[key], whole[key])
+    assert np.array_equal(view[rows, columns], whole[rows, columns])
+    assert np.array_equal(view.T @ view, whole.T @ whole)
+    assert np.array_equal(view - view.mean(axis=0), whole - whole.mean(axis=0))
+    assert np.array_equal(np.sqrt(np.abs(2 * view)), np.sqrt(np.abs(2 * whole)))
+    assert (view.ndim, view.size, view.shape) == (2, whole.size, whole.shape)
+    assert pickle.loads(pickle.dumps(view)).shape == view.shape
+    with pytest.raises(AttributeError, match="no attribute 'words'"):
+        view.words  # noqa: B018

@@ -8,7 +8,7 @@ from importlib import metadata
 
 import pytest
 
-from geomm_plugin import get_mapper, hookimpl, registry
+from geomm_plugin import as_embeddings, get_mapper, hookimpl, registry
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.registry import Catalog, Plugins
@@ -47,7 +47,7 @@ class EntryPoints:
             dist = types.SimpleNamespace(name=f"geomm_{name}", version="3.2.1")
 
             def load(self):
-                if isinstance(found, Exception):
+                if isinstance(found, BaseException):
                     raise found
                 return found
 
@@ -59,7 +59,7 @@ def installed(monkeypatch):
     def install(**found):
         monkeypatch.setattr(metadata, "entry_points", EntryPoints(**found))
         plugins = Plugins()
-        return Catalog("mapper", "register_mappers", plugins)
+        return Catalog("mapper", "register_mappers", "geomm_plugin.mapper:Mapper", plugins)
 
     return install
 
@@ -123,17 +123,13 @@ def test_a_thing_without_a_name_is_refused(installed):
 def test_an_instance_in_place_of_a_class_is_refused(installed):
     with pytest.raises(PluginError, match=r"geomm_b 3\.2\.1 registers an instance of .*Renamed "):
         list(installed(b=plugin_of(Renamed())))
+
+
+def test_a_class_in_place_of_a_metric_is_refused():
     metric = type("Half", (), {"name": "half"})
-    plugin = plugin_of(metric, hook="register_metrics")
-    registry.plugins.register(plugin)
-    try:
-        with pytest.raises(
-            PluginError, match=r"the class .*Half as the metric 'half'; register an"
-        ):
-            list(registry.metrics)
-    finally:
-        registry.plugins.unregister(plugin)
-    assert "p@1" in registry.metrics
+    with pytest.raises(PluginError, match=r"the class .*Half as the metric 'half'; register an"):
+        registry.plugins.register(plugin_of(metric, hook="register_metrics"))
+    assert "p@1" in registry.metrics and "half" not in registry.metrics
 
 
 def test_unknown_names_come_with_a_suggestion_and_the_list():
@@ -196,3 +192,59 @@ def test_no_warning_without_broken_plugins(installed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         list(installed())
+
+
+def test_entry_points_of_one_name_are_both_registered(installed, monkeypatch):
+    class Another(Procrustes):
+        """Another one."""
+
+        name = "another"
+
+    mappers = installed(same=plugin_of(Renamed))
+    one = metadata.entry_points
+    two = EntryPoints(same=plugin_of(Another))
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [*one(group), *two(group)])
+    assert {"renamed", "another"} <= set(mappers)
+
+
+def test_a_plugin_that_exits_is_skipped_and_named(installed):
+    mappers = installed(exiting=SystemExit(3), z=plugin_of(Renamed))
+    with pytest.warns(UserWarning, match=r"'exiting' .*ended with status 3"):
+        assert "renamed" in mappers
+
+
+def test_what_inherits_from_nothing_of_ours_is_refused(installed):
+    class Stranger:
+        """Not a mapper."""
+
+        name = "stranger"
+
+    with pytest.raises(PluginError, match=r"'stranger'; it must inherit from geomm_plugin\.mapper"):
+        list(installed(b=plugin_of(Stranger)))
+
+
+def test_a_name_that_is_taken_is_refused_when_it_is_registered(installed):
+    class Impostor(Procrustes):
+        """Another one."""
+
+        name = "geomm"
+
+    mappers = installed()
+    with pytest.raises(PluginError, match="Two mappers are called 'geomm'"):
+        mappers.plugins.register(plugin_of(Impostor))
+    assert mappers["geomm"] is not Impostor
+
+
+def test_a_conversion_that_raises_is_skipped_and_named():
+    class Raising:
+        @hookimpl
+        def to_embeddings(self, source):
+            raise RuntimeError("no such thing")
+
+    raising = Raising()
+    registry.plugins.register(raising, "raising")
+    try:
+        with pytest.warns(UserWarning, match=r"'raising' .*no such thing"):
+            assert as_embeddings({"a": [1.0, 2.0]}).words == ["a"]
+    finally:
+        registry.plugins.unregister(raising)

@@ -4,6 +4,7 @@ import pytest
 from geomm_plugin import CSLS, Embeddings, SharedSpace, get_mapper, write_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
+from geomm_plugin.retrieval import Cosine, Retrieval
 
 
 @pytest.fixture
@@ -31,6 +32,31 @@ def test_retrieval_is_a_name_or_an_object(space):
     assert by_name != space.translate("en1", "en", "es", retrieval=CSLS(k=2))
     with pytest.raises(UnknownNameError, match="no retrieval 'cosin'. Did you mean 'cosine'?"):
         space.translate("en1", "en", "es", retrieval="cosin")
+
+
+def test_a_space_is_a_mapping(space):
+    assert space.get("en") is space["en"]
+    assert space.get("xx") is None and space.get("xx", 3) == 3
+
+
+class Powers(Retrieval):
+    """A retrieval of somebody's, who writes a constructor by hand."""
+
+    name = "powers"
+
+    def __init__(self, sign=1):
+        self.sign = sign
+
+    def index(self, source, target):
+        return Cosine().index(source, self.sign * target)
+
+
+def test_retrievals_with_other_parameters_are_others(space):
+    near, far = (
+        space.translate("en1", "en", "es", k=1, retrieval=Powers(sign)) for sign in (1, -1)
+    )
+    assert near != far
+    assert (Powers().label, Powers(-1).label) == ("powers", "powers(sign=-1)")
 
 
 def test_k_may_exceed_the_vocabulary(space):

@@ -43,12 +43,13 @@ oov_option = click.option(
 
 def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:
     """Make the retrievals chosen, each once."""
-    made = []
+    made: dict[str, Retrieval] = {}
     for choice in choices:
         name, texts = split_choice(choice)
         found = registry.retrievals[name]
-        made.append(found(**parse_settings(found, texts)))
-    return list(dict.fromkeys(made))
+        retrieval = found(**parse_settings(found, texts))
+        made[retrieval.label] = retrieval
+    return list(made.values())
 
 
 def make_mappers(choices: Iterable[str], settings: Iterable[str]) -> list[Mapper]:

@@ -6,7 +6,6 @@ All three rank targets by cos(x, z) - bias(z), and share one exact search (`Bias
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from geomm_plugin import registry
 from geomm_plugin.errors import ParameterError
@@ -45,7 +44,8 @@ def as_retrieval(choice: str | Retrieval, engine: str | None = None) -> Retrieva
         return retrieval
     if "engine" not in parameters_of(type(retrieval)):
         raise ParameterError(f"{retrieval.name} has one engine only; leave {engine!r} out.")
-    return replace(retrieval, **{"engine": engine})
+    params = {name: getattr(retrieval, name) for name in parameters_of(type(retrieval))}
+    return type(retrieval)(**params | {"engine": engine})
 
 
 @hookimpl

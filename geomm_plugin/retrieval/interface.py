@@ -1,13 +1,14 @@
-"""The interface of a retrieval, and how one is chosen."""
+"""The interface of a retrieval."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 from geomm_plugin.embeddings import Matrix, RowIndices
+from geomm_plugin.parameters import parameters_of
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,8 @@ class Index(ABC):
         """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Retrieval(ABC):
-    """A score that ranks target words; its fields are its parameters."""
+    """A score that ranks target words; what its constructor takes are its parameters."""
 
     name: ClassVar[str]
 
@@ -54,9 +54,9 @@ class Retrieval(ABC):
     def label(self) -> str:
         """The name, and the parameters that are not the default: "csls", "csls(k=5)"."""
         changed = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in fields(self)
-            if getattr(self, field.name) != field.default
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in parameters_of(type(self)).items()
+            if getattr(self, name) != parameter.default
         ]
         return f"{self.name}({', '.join(changed)})" if changed else self.name
 
