@@ -9,7 +9,7 @@ space of all languages at once.
     ciudadanos cittadini europei
     pesca pesca tonno
     1538 Spanish and Italian words are each other's best translation
-    method       mapper       es-en-it
+    method       mapper       es-en-it, P@1 (coverage 1.00)
     composition  procrustes   0.970
     composition  geomm        0.967
     pipeline     procrustes   0.720

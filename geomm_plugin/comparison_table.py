@@ -95,9 +95,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """Return the table in Markdown; the best P@1 of each pair and retrieval is bold."""
-        header, *body = self.table(bold="**")
-        lines = [header, ["---"] * len(header), *body]
-        return "\n".join("| " + " | ".join(_escape(cells)) + " |" for cells in lines) + "\n"
+        return markdown_table(self.table(bold="**"))
 
     def to_html(self, provenance: Provenance | None = None) -> str:
         """Return one page of HTML with tables and charts that needs no network.
@@ -121,7 +119,7 @@ class Comparison:
         header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
         header += [name.upper() for name in others]
         header += ["coverage", "words", *recall, "fit s", "fit MB"]
-        best = self._best()
+        best = self.best()
         table = [header]
         for row in self.rows:
             if row["error"] is not None:
@@ -196,7 +194,8 @@ class Comparison:
     def _approximate(self) -> bool:
         return any(e.recall is not None for run in self.runs for e in run.evaluations)
 
-    def _best(self) -> dict[tuple[str, str], float]:
+    def best(self) -> dict[tuple[str, str], float]:
+        """Return the highest P@1 of each (pair, retrieval)."""
         best: dict[tuple[str, str], float] = {}
         for row in self.rows:
             if row["error"] is None:
@@ -234,8 +233,11 @@ def _against(row: dict[str, Any]) -> str:
     return f"{row['difference']:+.3f} (p = {row['p_holm']:.2g}){star}"
 
 
-def _escape(cells: list[str]) -> list[str]:
-    return [cell.replace("|", "\\|").replace("\n", " ") for cell in cells]
+def markdown_table(rows: list[list[str]]) -> str:
+    """Return rows of cells in Markdown, the first one as the header."""
+    header, *body = ([c.replace("|", "\\|").replace("\n", " ") for c in cells] for cells in rows)
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
 def text_table(rows: list[list[str]]) -> str:

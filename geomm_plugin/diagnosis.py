@@ -23,7 +23,7 @@ from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
     RowPairs,
-    _check_key,
+    check_key,
     check_pair,
     pair_up,
 )
@@ -92,7 +92,8 @@ class Diagnosis:
         if self.coverage < 0.7:
             advice.append(
                 f"Only {self.coverage:.0%} of the dictionary's source words have a pair in both "
-                "vocabularies. Read more words, or check letter case and tokenization."
+                "vocabularies. Read more words, or check the language order, letter case and "
+                "tokenization."
             )
         if self.found_in_lower_case:
             advice.append(
@@ -140,7 +141,7 @@ def diagnose(
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
     chosen = get_mapper(mapper) if isinstance(mapper, str) else mapper
     for key in dictionaries:
-        _check_key(key, languages)
+        check_key(key, languages)
     found = []
     with progress.task("Diagnosing", total=len(dictionaries)) as advance:
         for (source, target), dictionary in dictionaries.items():

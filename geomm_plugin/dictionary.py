@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -121,7 +122,8 @@ def read_lines(path: Path) -> Iterator[str]:
     except FileNotFoundError:
         raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"Cannot read the dictionary {path}: {error}.") from error
+        why = getattr(error, "strerror", None) or error
+        raise FileError(f"Cannot read the dictionary {path}: {why}.") from error
     except ValueError as error:
         if isinstance(error, DictionaryError):
             raise
@@ -192,7 +194,7 @@ def pair_languages(
     comes first in the alphabet; one dictionary alone keeps its direction.
     """
     joined: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    keys = sorted(_check_key(key, embeddings) for key in dictionaries)
+    keys = sorted(check_key(key, embeddings) for key in dictionaries)
     for source, target in keys:
         dictionary = dictionaries[source, target]
         if (target, source) in joined:
@@ -202,17 +204,44 @@ def pair_languages(
     pairs = {}
     for (source, target), dictionary in joined.items():
         found = pair_up(dictionary, embeddings[source], embeddings[target])
+        if not dictionary:
+            raise DictionaryError(f"The dictionary {source}-{target} is empty. Give it pairs.")
         if not len(found):
             raise DictionaryError(
-                f"None of the {len(dictionary)} pairs is in both vocabularies ({source}, {target})"
-                f", e.g. {dictionary[:1]}. Check the language order and the letter case of the "
-                "dictionary."
+                f"None of the {len(dictionary)} pairs is in both vocabularies, e.g. "
+                f"{dictionary[:1]}. Check the language order and the letter case of the dictionary "
+                f"{source}-{target}."
             )
+        warn_if_swapped(dictionary, source, target, embeddings)
         pairs[source, target] = found
     return pairs
 
 
-def _check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, str]:
+def warn_if_swapped(
+    dictionary: Dictionary, source: str, target: str, embeddings: Mapping[str, Embeddings]
+) -> None:
+    """Warn where most pairs are missing, and more are there if they are read the other way."""
+    here, there = embeddings[source].row_of, embeddings[target].row_of
+    found = sum(one in here and other in there for one, other in dictionary)
+    swapped = sum(one in there and other in here for one, other in dictionary)
+    if found < len(dictionary) / 2 and found < swapped:
+        warnings.warn(
+            f"Of the {len(dictionary)} pairs of the dictionary {source}-{target}, {found} are in "
+            f"both vocabularies; read the other way round, {swapped} are. Its columns seem to be "
+            f"swapped: it may be a dictionary {target}-{source}.",
+            stacklevel=2,
+        )
+
+
+def oriented(dictionaries: Dictionaries, source: str, target: str) -> Dictionary:
+    """Return the pairs of two languages, of both directions, read from the source."""
+    there = list(map(check_pair, dictionaries.get((source, target), ())))
+    back = map(check_pair, dictionaries.get((target, source), ()))
+    return there + [(word, other) for other, word in back]
+
+
+def check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, str]:
+    """Return the key of a dictionary, if it is a pair of different languages with embeddings."""
     if not (isinstance(key, tuple) and len(key) == 2):
         raise LanguagesError(
             f"A dictionary belongs to a pair of languages, e.g. ('en', 'es'); this key is {key!r}."
@@ -224,7 +253,9 @@ def _check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, 
                 f"there are {', '.join(embeddings)}."
             )
     if key[0] == key[1]:
-        raise LanguagesError(f"The dictionary {key} must link two different languages.")
+        raise LanguagesError(
+            f"The dictionary {key} must link two different languages. Name each side's own."
+        )
     return key
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from geomm_plugin import registry
-from geomm_plugin.dictionary import check_pair
+from geomm_plugin.dictionary import check_pair, warn_if_swapped
 from geomm_plugin.embeddings import RowIndices
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.metrics import NOT_FOUND, Metric, depth_of
@@ -156,7 +156,8 @@ def gold_rows(
     """Return the target rows of each source word's translations, and the words that have none."""
     source_rows, target_rows = space[source].row_of, space[target].row_of
     gold: dict[str, dict[int, None]] = {}
-    for here, there in map(check_pair, dictionary):
+    pairs = list(map(check_pair, dictionary))
+    for here, there in pairs:
         correct = gold.setdefault(here, {})
         if here in source_rows and there in target_rows:
             correct[target_rows[there]] = None
@@ -166,4 +167,5 @@ def gold_rows(
             f"None of the {len(gold)} test words is in both vocabularies ({source}, {target}). "
             "Check the language order and the letter case of the dictionary."
         )
+    warn_if_swapped(pairs, source, target, space)
     return found, [word for word, correct in gold.items() if not correct]

@@ -170,24 +170,38 @@ def check_exists(path: Path) -> None:
 def find_format(
     path: Path, format: str | Format | None = None, *, to_write: bool = False
 ) -> Format:
-    """Return the format given or named, or the one whose suffix the path ends in."""
+    """Return the format given or named, or the one whose suffix the path ends in.
+
+    What is there without such a suffix is of a format that recognizes it by a look inside.
+    """
     if isinstance(format, Format):
         return format
     if format is not None:
         return registry.formats[format]()
     fitting = _formats_by_suffix(path)
     if path.exists() and not to_write and len(fitting) != 1:
-        candidates = fitting or list(registry.formats.values())
+        candidates = fitting or [known for known in registry.formats.values() if _looks(known)]
         fitting = [known for known in candidates if known.recognizes(path)] or fitting
     elif to_write or not path.exists():
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
-        known = sorted(s for f in registry.formats.values() for s in f.suffixes)
-        raise FormatError(
-            f"The suffix of {path} is none of the formats known here ({', '.join(known)}). "
-            "Rename the file, or name its format: one of " + ", ".join(registry.formats) + "."
-        )
+        raise FormatError(_why_no_format(path))
     return fitting[-1]()
+
+
+def _looks(known: type[Format]) -> bool:
+    """Tell whether a format can recognize a file, or takes any."""
+    return known.recognizes.__func__ is not Format.recognizes.__func__  # type: ignore[attr-defined]
+
+
+def _why_no_format(path: Path) -> str:
+    suffixes = ", ".join(sorted({s for f in registry.formats.values() for s in f.suffixes}))
+    if path.is_dir():
+        return f"The folder {path} holds no embeddings that are known here. Name a file in it."
+    return (
+        f"The suffix of {path} is none of the formats known here ({suffixes}). Rename the file; in "
+        f"Python, format= names its format: one of {', '.join(registry.formats)}."
+    )
 
 
 def _formats_by_suffix(path: Path) -> list[type[Format]]:

@@ -20,8 +20,8 @@ import numpy as np
 
 from geomm_plugin import progress, registry
 from geomm_plugin.comparison import label_mappers
-from geomm_plugin.comparison_table import text_table
-from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair
+from geomm_plugin.comparison_table import markdown_table, text_table
+from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair, oriented
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation import evaluate, gold_rows, scores_of
@@ -73,16 +73,15 @@ class OneHopTable:
                 if result.method == method:
                     score = f"{result.scores['p@1']:.3f}"
                     cells.setdefault((method, result.mapper), {})[result.path] = score
-        header = ["method", "mapper", *("-".join(path) for path in paths)]
-        return [header] + [
+        covered = {result.path: f"{result.coverage:.2f}" for result in self.results}
+        titles = (f"{'-'.join(path)}, P@1 (coverage {covered[path]})" for path in paths)
+        return [["method", "mapper", *titles]] + [
             [*key, *(row.get(path, "") for path in paths)] for key, row in cells.items()
         ]
 
     def to_markdown(self) -> str:
         """Return the table in Markdown."""
-        header, *body = self.table()
-        lines = [header, ["---"] * len(header), *body]
-        return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+        return markdown_table(self.table())
 
     def to_json(self) -> str:
         """Return all numbers as a JSON list."""
@@ -232,13 +231,6 @@ def find_pivot(source: str, target: str, dictionaries: Dictionaries, pivot: str 
 
 def _listed(dictionaries: Dictionaries) -> str:
     return ", ".join("-".join(pair) for pair in dictionaries) or "none"
-
-
-def oriented(dictionaries: Dictionaries, source: str, target: str) -> Dictionary:
-    """Return the pairs of two languages, of both directions, read from the source."""
-    there = list(map(check_pair, dictionaries.get((source, target), ())))
-    back = map(check_pair, dictionaries.get((target, source), ()))
-    return there + [(word, other) for other, word in back]
 
 
 def disjoint_pivot(

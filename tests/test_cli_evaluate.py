@@ -103,8 +103,11 @@ def test_compare_prints_what_python_returns(demo):
     assert "Choose one" in both.stderr
 
 
-def test_compare_fails_where_every_mapper_fails():
+def test_compare_fails_where_every_mapper_fails(tmp_path):
     arguments = [*FILES, "--test", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]
+    assert "nothing to learn from" in run("compare", *arguments, status=2).stderr
+    (tmp_path / "upper.txt").write_text("DOG PERRO\n")
+    arguments += ["-d", f"en-es={tmp_path}/upper.txt"]
     arguments += ["-m", "procrustes", "-m", "regression"]
     failed = run("compare", *arguments, "--json", status=2)
     rows = json.loads(failed.stdout)
@@ -112,7 +115,7 @@ def test_compare_fails_where_every_mapper_fails():
         ("procrustes", "en-es", None),
         ("regression", "en-es", None),
     ]
-    assert failed.stderr.startswith("No mapper could be compared. procrustes: LanguagesError: ")
+    assert failed.stderr.startswith("No mapper could be compared. procrustes: DictionaryError: ")
     assert len(failed.stderr.splitlines()) == 1
     none = run("compare", *arguments, "--jobs", "0", status=2)
     assert "number of processes" in none.stderr and not none.stdout
@@ -185,3 +188,25 @@ def test_settings_go_to_the_mappers_that_know_them():
     assert geomm.regularization == 7 and not hasattr(procrustes, "regularization")
     with pytest.raises(ParameterError, match="None of the mappers"):
         make_mappers(["procrustes"], ["regularisation=7"])
+
+
+def test_test_words_that_are_learnt_by_heart_are_told():
+    train, test = f"en-es={FOLDER}/en-es.train.txt", f"en-es={FOLDER}/en-es.test.txt"
+    arguments = [*FILES, *LIMIT, "-m", "procrustes", "-d", train]
+    known = run("compare", *arguments, "--test", train).stderr
+    assert "test words of en-es are in its training dictionary, too" in known
+    assert "by heart" not in run("compare", *arguments, "--test", test).stderr
+
+
+def test_a_saved_mapper_among_the_files_is_told_its_option(tmp_path):
+    (tmp_path / "mapper.json").write_text("{}")
+    mapper = str(tmp_path)
+    for command in (["evaluate", mapper, *FILES, "-d", "en-es=x"], ["translate", mapper, "a"]):
+        assert f"give it as --model {mapper}" in run(*command, status=2).stderr
+
+
+def test_a_mistyped_command_or_option_is_one_sentence():
+    assert run("algin", status=2).stderr.startswith("There is no command 'algin'. Did you mean")
+    told = run("align", *FILES, status=2).stderr
+    assert told.startswith("Missing option '--output' / '-o'. See ")
+    assert told.endswith(" align --help.\n") and told.count("\n") == 1

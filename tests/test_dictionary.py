@@ -70,7 +70,7 @@ def test_a_long_dictionary_is_read_from_a_pipe(tmp_path, name):
     os.mkfifo(path)
     lines = b"".join(b"source%d target%d\n" % (n, n) for n in range(60_000))
     content = gzip.compress(lines) if name.endswith(".gz") else lines
-    writer = threading.Thread(target=path.write_bytes, args=(content,))
+    writer = threading.Thread(target=path.write_bytes, args=(content,), daemon=True)
     writer.start()
     assert len(read_dictionary(path)) == 60_000
     writer.join()
@@ -167,3 +167,14 @@ def test_errors_of_a_fit(dictionaries, error, message):
     languages = {"en": Embeddings(["cat"], np.eye(1)), "es": Embeddings(["g"], np.eye(1))}
     with pytest.raises(error, match=message):
         pair_languages(languages, dictionaries)
+
+
+def test_swapped_columns_are_told():
+    words = {"en": [f"en{n}" for n in range(20)], "es": [f"es{n}" for n in range(20)]}
+    shared = [("no", "no")]
+    embeddings = {lang: Embeddings([*own, "no"], np.ones((21, 2))) for lang, own in words.items()}
+    right = [*zip(words["en"], words["es"], strict=True), *shared]
+    told = "21 pairs of the dictionary es-en, 1 are .* the other way round, 21 are"
+    with pytest.warns(UserWarning, match=told):
+        pair_languages(embeddings, {("es", "en"): right})
+    pair_languages(embeddings, {("en", "es"): right})  # no warning, which would be an error here

@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from geomm_plugin import get_mapper
 from geomm_plugin.cli import group
+from geomm_plugin.dictionary import oriented
 from geomm_plugin.errors import DictionaryError, LanguagesError
-from geomm_plugin.one_hop import disjoint_pivot, find_pivot, one_hop, oriented
+from geomm_plugin.one_hop import disjoint_pivot, find_pivot, one_hop
 from geomm_plugin.testing import make_toy
 
 MAPPERS = ("procrustes", "geomm", "geomm_multi")
@@ -110,7 +111,8 @@ def test_tables_tell_the_same_numbers(three):
     for result in found.results:
         line = f"| {result.method} | {result.mapper} | {result.scores['p@1']:.3f} |"
         assert line in found.to_markdown()
-    assert str(found).splitlines()[0].split() == ["method", "mapper", "es-en-it"]
+    covered = f"es-en-it, P@1 (coverage {found.results[0].coverage:.2f})"
+    assert str(found).splitlines()[0].split() == ["method", "mapper", *covered.split()]
 
 
 def test_command_line_on_the_demo_data():

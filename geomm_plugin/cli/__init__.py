@@ -1,4 +1,4 @@
-"""The command line: one file per command; each calls the public API and nothing else."""
+"""The command line: one file per command; each is a few calls of the public API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from geomm_plugin.errors import GeommError
+from geomm_plugin.errors import GeommError, UnknownNameError, did_you_mean
 
 # The commands in the order of --help, which shows these lines and imports none of them; the command
 # `align` is `command` in the module geomm_plugin.cli.align.
@@ -22,7 +22,7 @@ COMMANDS = {
     "compare": "Fit several mappers on the same data and say which wins.",
     "diagnose": "Look at data before a fit, and say what to mend.",
     "translate": "Translate words between two languages.",
-    "explore": "Open a page with translations and neighbors of any word.",
+    "explore": "Open a page with translations and neighbours of any word.",
     "plot": "Draw pictures for papers.",
     "induce": "Make a dictionary from word embeddings.",
     "onehop": "Translate through a pivot language, in three ways.",
@@ -50,6 +50,17 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise UnknownNameError(
+                f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)} Commands: "
+                f"{', '.join(COMMANDS)}."
+            )
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors go to standard error, with status 2."""
         try:
@@ -59,6 +70,11 @@ class Commands(click.Group):
                 return super().invoke(ctx)
         except GeommError as error:
             click.echo(str(error), err=True)
+            ctx.exit(2)
+        except click.UsageError as error:
+            if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
+                raise  # shows the help
+            click.echo(f"{error.format_message()} See {error.ctx.command_path} --help.", err=True)
             ctx.exit(2)
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever read the output has gone: nothing to say

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,15 +84,13 @@ def command(
     chosen = choose_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
     if not (dictionaries or identical):
-        raise ParameterError(
-            "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical "
-            "LANG-LANG to take words that are spelt alike."
-        )
+        raise ParameterError(options.NOTHING_TO_LEARN)
     extra = options.read_word_lists(extra_words, embeddings)
     paths = options.existing_files(embeddings)
     files = {language: f"{language}{suffix}" for language in paths}
     _check_names(files)
-    _check_apart(paths.values(), [output / name for name in files.values()])
+    outputs = [output / name for name in files.values()]
+    options.check_apart(paths.values(), outputs, "Choose another --output folder.")
     make_folder(output)
     check_writable(output)
     with alone_in(output), progress.shown(quiet):
@@ -120,6 +119,12 @@ def command(
                 aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
                 write_embeddings(aligned, folder / files[language], format=written)
                 run.add(files[language])
+    if run.stale:
+        warnings.warn(
+            f"{', '.join(map(str, run.stale))}: written by an earlier run and left as it was, in "
+            "the space of another mapper; do not compare it with the new files.",
+            stacklevel=2,
+        )
     if not quiet:
         _summarize_fit(chosen)
         for language, name in files.items():
@@ -136,16 +141,6 @@ def _check_names(files: Mapping[str, str]) -> None:
             raise ParameterError(
                 f"The aligned file of {language!r} would be called {name!r}, which is no name of a "
                 "file. Choose another name for the language, or another --suffix."
-            )
-
-
-def _check_apart(inputs: Iterable[str], outputs: Iterable[Path]) -> None:
-    """Refuse to write over what is read."""
-    read = {Path(path).resolve() for path in inputs}
-    for path in outputs:
-        if path.resolve() in read:
-            raise ParameterError(
-                f"The aligned file {path} would replace an input. Choose another --output folder."
             )
 
 

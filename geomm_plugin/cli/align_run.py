@@ -2,9 +2,9 @@
 
     OUTPUT/.geomm-unfinished/{mapper, en.vec, es.vec}   ->   OUTPUT/{mapper, en.vec, es.vec}
 
-So a folder never holds one language in the space of an old mapper and another in that of a new one.
-A run that replaces nothing writes into the folder itself. Where a run is stopped, the next one with
---resume goes on from what is there.
+So the files of one run are all in the space of its mapper, whenever it is stopped. What an earlier
+run wrote under other names stays; `stale` lists it. A run that replaces nothing writes into the
+folder itself. Where a run is stopped, the next one with --resume goes on from what is there.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class AlignRun:
         self.aside = output / UNFINISHED
         if self.aside.is_symlink():  # not ours: it may lead anywhere
             self.aside.unlink()
-        self.done = AlignRecord.read(output) if resume else AlignRecord(output)
+        before = AlignRecord.read(output)
+        self.stale = _stale(before, fingerprints)
+        self.done = before if resume else AlignRecord(output)
         self.begun = AlignRecord.read(self.aside) if resume else AlignRecord(self.aside)
         if not all(self._fits(self.begun, name) for name in self.begun.files):
             self.begun = AlignRecord(self.aside)
@@ -77,3 +79,11 @@ class AlignRun:
                 move_up(self.aside)
         finally:
             shutil.rmtree(self.aside, ignore_errors=True)
+
+
+def _stale(before: AlignRecord, fingerprints: Mapping[str, str]) -> list[Path]:
+    """List the files of an earlier run that stay, but are in the space of another mapper."""
+    if before.files.get(MAPPER, {}).get("from") == fingerprints[MAPPER]:
+        return []
+    places = (before.folder / name for name in before.files if name not in fingerprints)
+    return sorted(place for place in places if place.parent == before.folder and place.exists())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from geomm_plugin import progress
 from geomm_plugin.atomic import check_writable
 from geomm_plugin.cli import choices, html_report, options
 from geomm_plugin.comparison import compare
+from geomm_plugin.dictionary import Dictionaries, oriented
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation import UnknownWords
 
@@ -93,6 +95,8 @@ def command(
     if markdown + as_csv + as_json > 1:
         raise ParameterError("Choose one of --markdown, --csv and --json.")
     chosen = choices.make_mappers(mappers, settings)
+    if not (dictionaries or identical):
+        raise ParameterError(options.NOTHING_TO_LEARN)
     if html is not None:
         check_writable(html.parent)
     ranked = choices.make_retrievals(retrievals)
@@ -100,6 +104,7 @@ def command(
         read = options.read_all(embeddings, max_words)
         train = options.read_dictionaries(dictionaries, identical, read)
         test = options.read_dictionaries(tests, (), read)
+        _warn_of_overlap(train, test)
         found = compare(
             chosen,
             read,
@@ -126,3 +131,17 @@ def command(
         click.echo(str(found))
     if len(failed) == len(found.runs):
         raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")
+
+
+def _warn_of_overlap(train: Dictionaries, tests: Dictionaries) -> None:
+    """Say how many test words the mappers learn by heart."""
+    for (source, target), test in tests.items():
+        words = {word for word, _ in test}
+        known = words & {word for word, _ in oriented(train, source, target)}
+        if known:
+            warnings.warn(
+                f"{len(known)} of the {len(words)} test words of {source}-{target} are in its "
+                f"training dictionary, too, e.g. {min(known)!r}: what is learnt by heart is no "
+                "translation. Take them out of one of the two.",
+                stacklevel=2,
+            )

@@ -29,6 +29,7 @@ def command(
         geomm convert wiki.en.vec wiki.en.safetensors --max-words 200000
     """
     written = options.format_for(target, precision)
+    options.check_apart([source], [target], "Choose another name for the new file.")
     with progress.shown(quiet):
         embeddings = read_embeddings(source, max_words=max_words)
         write_embeddings(embeddings, target, format=written)

@@ -29,6 +29,7 @@ from geomm_plugin.storage import load_mapper
     "--dictionary",
     "--test",
     "-d",
+    "-t",
     "tests",
     multiple=True,
     required=True,

@@ -39,6 +39,7 @@ from geomm_plugin.storage import load_mapper
     "-m",
     default="geomm_semi",
     show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
     help="What to fit where a dictionary is given: a name that `geomm mappers` lists.",
 )
 @options.set_option

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,7 +13,11 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
 from geomm_plugin.formats import Format, check_exists, find_format, read_embeddings
 
-Command = Callable[..., Any]
+NOTHING_TO_LEARN = (
+    "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
+    "take words that are spelt alike."
+)
+
 
 embeddings_argument = click.argument("embeddings", nargs=-1, required=True, metavar="LANG=FILE...")
 dictionary_option = click.option(
@@ -80,11 +83,20 @@ def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embedding
 
 def existing_files(specs: Iterable[str]) -> dict[str, str]:
     """Return the paths of LANG=FILE arguments by language; each is there, in a known format."""
+    specs = list(specs)
+    for spec in specs:
+        refuse_mapper(spec)
     paths = split_specs(specs, "LANG=FILE, e.g. en=wiki.en.vec")
     for path in paths.values():
         check_exists(Path(path))
         find_format(Path(path))
     return paths
+
+
+def refuse_mapper(argument: str) -> None:
+    """Say how a saved mapper is given, where it stands among the files."""
+    if "=" not in argument and (Path(argument) / "mapper.json").is_file():
+        raise ParameterError(f"{argument} is a saved mapper; give it as --model {argument}.")
 
 
 def read_dictionaries(
@@ -119,7 +131,7 @@ def with_identical(
 
 def format_for(path: Path, precision: int | None) -> Format:
     """Return the format that a path's suffix says, with the precision given if it has one."""
-    chosen = find_format(path)
+    chosen = find_format(path, to_write=True)
     if precision is not None:
         if not hasattr(chosen, "precision"):
             raise ParameterError(
@@ -128,6 +140,14 @@ def format_for(path: Path, precision: int | None) -> Format:
             )
         chosen.precision = precision
     return chosen
+
+
+def check_apart(inputs: Iterable[str | Path], outputs: Iterable[Path], mend: str) -> None:
+    """Refuse to write over what is read."""
+    read = {Path(path).resolve() for path in inputs}
+    for path in outputs:
+        if path.resolve() in read:
+            raise ParameterError(f"{path} would replace an input. {mend}")
 
 
 def read_word_lists(specs: Iterable[str], embeddings: Iterable[str]) -> dict[str, list[str]]:
@@ -151,11 +171,16 @@ def read_word_lists(specs: Iterable[str], embeddings: Iterable[str]) -> dict[str
 def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
     """Read "en-es"; a language's own name may hold a hyphen."""
     languages = list(languages)
+    if len(languages) < 2:
+        raise LanguagesError(
+            f"The pair {name!r} needs the embeddings of both languages, each as LANG=FILE; there "
+            f"is only {', '.join(languages)}."
+        )
     for position, character in enumerate(name):
         pair = name[:position], name[position + 1 :]
         if character == "-" and all(language in languages for language in pair):
             return pair
     raise LanguagesError(
         f"{name!r} is no pair of the languages given ({', '.join(languages)}); write e.g. "
-        f"{'-'.join(languages[:2]) if len(languages) > 1 else 'en-es'}."
+        f"{'-'.join(languages[:2])}."
     )

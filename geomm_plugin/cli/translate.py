@@ -68,6 +68,7 @@ def command(
 
 def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[str]]:
     """Files come first (they hold a '='), then the pair of languages, then the words."""
+    options.refuse_mapper(arguments[0])
     count = next((i for i, text in enumerate(arguments) if "=" not in text), len(arguments))
     files, rest = list(arguments[:count]), list(arguments[count:])
     if not files or len(rest) < 2:

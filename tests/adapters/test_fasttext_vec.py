@@ -286,7 +286,7 @@ def test_reading_and_writing_without_isal_is_the_same(tmp_path, monkeypatch):
 def test_a_pipe_is_read_too(tmp_path):
     pipe = tmp_path / "pipe.vec"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"1 2\ndog 0.5 1.5\n",))
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"1 2\ndog 0.5 1.5\n",), daemon=True)
     writer.start()
     assert FastTextVec().read(pipe).vectors.tolist() == [[0.5, 1.5]]
     writer.join()

@@ -74,7 +74,7 @@ def test_a_folder_that_spacy_wrote_is_found_by_what_it_holds(tmp_path, embedding
     to_spacy(embeddings, spacy.blank("es")).to_disk(tmp_path / "model")
     assert read_embeddings(tmp_path / "model").words == WORDS
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FormatError, match="none of the formats"):
+    with pytest.raises(FormatError, match="holds no embeddings that are known"):
         read_embeddings(tmp_path / "empty")
     with pytest.raises(FormatError, match="no folder of a spaCy pipeline"):
         read_embeddings(tmp_path / "empty", format="spacy")

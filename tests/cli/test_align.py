@@ -59,3 +59,24 @@ def test_a_mapper_may_report_what_it_likes(tmp_path, monkeypatch, told):
     done = CliRunner().invoke(group, ["align", *arguments])
     assert done.exit_code == 0, (done.output, done.exception)
     assert "Wrote out/mapper" in done.output
+
+
+def test_files_of_an_earlier_run_in_another_space_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for language, embeddings in make_toy(("en", "es", "it")).embeddings.items():
+        write_embeddings(embeddings, f"{language}.vec")
+    for language in ("es", "it"):
+        Path(f"en-{language}.txt").write_text("".join(f"en{n} {language}{n}\n" for n in range(9)))
+
+    def align(*further, languages=("es", "it"), mapper="procrustes"):
+        files = [f"{language}={language}.vec" for language in ("en", *languages)]
+        pairs = [f"--dictionary=en-{language}=en-{language}.txt" for language in languages]
+        done = CliRunner().invoke(group, ["align", *files, *pairs, "-m", mapper, *further])
+        assert done.exit_code == 0, (done.output, done.exception)
+        return done.stderr
+
+    assert align("-o", "out") == ""
+    assert align("-o", "out", "--suffix", ".vec.gz") == ""  # the same space, in other files
+    told = align("-o", "out", "--suffix", ".vec.gz", languages=("es",), mapper="cca")
+    assert "out/it.vec.gz" in told and "in the space of another mapper" in told
+    assert Path("out/it.vec.gz").exists()

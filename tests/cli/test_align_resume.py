@@ -239,7 +239,7 @@ def test_a_dictionary_through_a_pipe_is_read_once_and_known_again(align, tmp_pat
     os.mkfifo(pipe)
 
     def through_pipe(content, *further):
-        writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+        writer = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
         writer.start()
         output = align("-d", f"en-es={pipe}", *further)
         writer.join()

@@ -56,3 +56,15 @@ def test_what_cannot_be_done_is_said_in_a_sentence(arguments, message, tmp_path,
     assert message in result.output
     assert "Traceback" not in result.output
     assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_written_over_what_is_no_embedding_file_or_is_the_input(tmp_path):
+    notes, vectors = tmp_path / "notes", tmp_path / "es.vec"
+    notes.write_text("notes\n")
+    convert(DEMO, vectors, "--max-words", 20)
+    refused = convert(vectors, notes)
+    assert refused.exit_code == 2 and "none of the formats" in refused.output
+    assert notes.read_text() == "notes\n"
+    refused = convert(vectors, tmp_path / "." / "es.vec", "--max-words", 5)
+    assert refused.exit_code == 2 and "would replace an input" in refused.output
+    assert len(read_embeddings(vectors)) == 20
