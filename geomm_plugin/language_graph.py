@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from geomm_plugin.errors import LanguagesError
 
-Edge: TypeAlias = tuple[str, str]
+LanguagePair: TypeAlias = tuple[str, str]
 
 
-def neighbors(edges: Iterable[Edge]) -> dict[str, list[str]]:
+def neighbors(edges: Iterable[LanguagePair]) -> dict[str, list[str]]:
     """List the languages that each language has a dictionary with, in alphabetical order."""
     found: dict[str, set[str]] = {}
     for source, target in edges:
@@ -19,7 +19,7 @@ def neighbors(edges: Iterable[Edge]) -> dict[str, list[str]]:
     return {language: sorted(found[language]) for language in sorted(found)}
 
 
-def spanning_tree(edges: Iterable[Edge], root: str) -> list[tuple[str, str]]:
+def spanning_tree(edges: Iterable[LanguagePair], root: str) -> list[tuple[str, str]]:
     """Return (language, its parent) for all languages but the root, nearest to the root first."""
     linked = neighbors(edges)
     tree: list[tuple[str, str]] = []
@@ -32,7 +32,7 @@ def spanning_tree(edges: Iterable[Edge], root: str) -> list[tuple[str, str]]:
     return tree
 
 
-def check_connected(languages: Iterable[str], edges: Iterable[Edge]) -> None:
+def check_connected(languages: Iterable[str], edges: Iterable[LanguagePair]) -> None:
     """Refuse a graph in several parts, naming them."""
     edges, languages = list(edges), list(languages)
     if len(languages) < 2:
@@ -53,7 +53,7 @@ def check_connected(languages: Iterable[str], edges: Iterable[Edge]) -> None:
     raise LanguagesError(f"{message}; add one such as dictionaries[{(smallest[0], others[-1])}].")
 
 
-def choose_hub(edges: Iterable[Edge]) -> str:
+def choose_hub(edges: Iterable[LanguagePair]) -> str:
     """Return the language with the most dictionaries; of two, the one more often a target."""
     edges = list(edges)
     targets = [target for _, target in edges]

@@ -26,6 +26,10 @@ class Minimum:
     iterations: int
     reason: str
 
+    def report(self) -> dict[str, Any]:
+        """Tell it as plain values."""
+        return {"cost": self.cost, "iterations": self.iterations, "stopped": self.reason}
+
 
 class _Converged(Exception):
     """Ends pymanopt's loop from inside a gradient evaluation."""

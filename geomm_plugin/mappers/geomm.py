@@ -64,11 +64,7 @@ class GeoMM(RegularizedMapper):
         moments = edge.moments()
         found = riemannian_solution(moments, regularization)
         u_source, u_target, b = found.point
-        self.report_.setdefault("solver", {})[str(edge)] = {
-            "cost": found.cost,
-            "iterations": found.iterations,
-            "stopped": found.reason,
-        }
+        self.report_.setdefault("solver", {})[str(edge)] = found.report()
         W: Matrix = u_source @ b @ u_target.T
         return W
 

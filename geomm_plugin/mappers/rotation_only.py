@@ -49,10 +49,6 @@ class RotationOnly(HubMapper):
             max_iterations=200,  # the ablation is poor wherever it stops
             label="Rotating",
         )
-        self.report_.setdefault("solver", {})[str(edge)] = {
-            "cost": found.cost,
-            "iterations": found.iterations,
-            "stopped": found.reason,
-        }
+        self.report_.setdefault("solver", {})[str(edge)] = found.report()
         rotation = found.point[0]
         return rotation.T if wide else rotation

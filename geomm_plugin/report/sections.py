@@ -51,7 +51,7 @@ def table_section(comparison: Comparison) -> Markup:
             for title, text in columns
         ],
     )
-    best = _best(comparison)
+    best = comparison.best()
     body = [_table_row(row, others, best, len(columns)) for row in comparison.rows]
     note = (
         "Intervals are bootstrap intervals over the test words; p-values "
@@ -115,15 +115,6 @@ def _number(value: float | None, form: str, mark: str = "") -> Markup:
 
 def _significant(row: dict[str, Any]) -> bool:
     return row["p_holm"] is not None and row["p_holm"] < SIGNIFICANT
-
-
-def _best(comparison: Comparison) -> dict[tuple[str, str], float]:
-    best: dict[tuple[str, str], float] = {}
-    for row in comparison.rows:
-        if row["error"] is None:
-            key = row["pair"], row["retrieval"]
-            best[key] = max(best.get(key, 0.0), row["p@1"])
-    return best
 
 
 def bars_section(comparison: Comparison) -> Markup:
