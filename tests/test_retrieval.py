@@ -181,6 +181,23 @@ def test_inverted_softmax_does_not_overflow_at_any_temperature(way):
         assert np.isfinite(scores).all() and (scores >= 0).all() and (scores <= 1).all()
 
 
+@pytest.mark.parametrize("temperature", [0.004, 0.05, 1.0, 100.0, 1000.0])
+def test_inverted_softmax_ranks_as_float64_does(temperature):
+    generator = np.random.default_rng(19)
+    source, target = (rows(generator, 2000, 50, "scattered") for _ in range(2))
+    back = target.astype(np.float64) @ source.T.astype(np.float64)
+    largest = back.max(axis=1)
+    sums = np.exp((back - largest[:, None]) / temperature).mean(axis=1)
+    order = source.astype(np.float64) @ target.T.astype(np.float64)
+    order -= largest + temperature * np.log(sums)
+    index = InvertedSoftmax(temperature=temperature).index(source, target)
+    ranks = index.ranks(source, np.arange(2000)[:, None])
+    others = ranks != (order >= order.diagonal()[:, None]).sum(axis=1)
+    assert np.count_nonzero(others) <= 2
+    found = index.search(source, 1).indices[:, 0]
+    assert np.count_nonzero(found != order.argmax(axis=1)) <= 1
+
+
 def test_temperature_is_lower_where_translations_stand_out():
     generator = np.random.default_rng(7)
     source = rows(generator, 300, 20, "scattered")
@@ -264,7 +281,7 @@ def test_bounds_never_exceed_the_exact_bias(monkeypatch):
     for kind in KINDS:
         generator = np.random.default_rng(10)
         source, target = rows(generator, 300, 12, kind), rows(generator, 280, 12, kind)
-        for method in (CSLS(), InvertedSoftmax(temperature=0.02)):
+        for method in (CSLS(), *(InvertedSoftmax(temperature=t) for t in (1e-3, 0.02, 1e3))):
             index = method.index(source, target)
             index.bias.prepare(1)
             bounds = index.bias.lower.copy()
