@@ -71,6 +71,23 @@ def test_small_vocabularies_work(languages):
     assert np.isfinite(found.scores).all() and (found.indices >= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("method", [Cosine(engine="hnsw"), CSLS(engine="hnsw")], ids=repr)
+def test_what_the_graph_does_not_reach_is_found_all_the_same(languages, method):
+    pytest.importorskip("faiss")
+    source, target = (vectors.copy() for vectors in languages)
+    for vectors in (source, target):
+        vectors[1500:] = vectors[0]
+        vectors[:100] = 0
+    index = method.index(source, target)
+    found = index.search(source[95:105], 3000)
+    assert np.array_equal(np.sort(found.indices, axis=1), np.tile(np.arange(3000), (10, 1)))
+    assert np.isfinite(found.scores).all() and (np.diff(found.scores, axis=1) <= 0).all()
+    exact = as_retrieval(method, engine="exact").index(source, target).search(source[95:105], 3000)
+    assert np.mean(np.abs(found.scores - exact.scores)) < 0.02
+    assert index.search(source[95:105], 3).indices.min() >= 0
+
+
 @pytest.fixture
 def space(languages):
     pytest.importorskip("faiss")

@@ -2,7 +2,8 @@
 
 faiss builds one graph of the target words and, for CSLS, one of the source words. A query's nearest
 targets are candidates; their r_S comes from the other graph. How many of the true nearest targets
-are found is measured on a sample of the first queries: `recall`.
+are found is measured on a sample of the first queries: `recall`. Many equal vectors may leave no
+way through a graph to others; where it finds too few, all are compared.
 """
 
 from __future__ import annotations
@@ -61,19 +62,18 @@ class HnswIndex(Index):
         return ranks if depth is None else np.minimum(ranks, depth + 1)
 
     def _candidates(self, queries: Matrix, k: int) -> tuple[RowIndices, Matrix]:
-        """Return candidates and their scores; where fewer are found, the last ones are -inf."""
+        """Return candidates and their scores."""
         if not len(queries):
             return np.empty((0, k), np.intp), np.empty((0, k))
         queries = as_unit_rows(queries, "query")
         count = min(max(4 * k, CANDIDATES, self.k or 0), len(self.target))
-        cosines, found = nearest(self._target_graph, queries, count)
+        cosines, found = nearest(self._target_graph, self.target, queries, count)
         if self.recall is None:
             self.recall = self._measure(queries, found)
         if self.k is None:
-            return found, np.where(found < 0, -np.inf, cosines)
-        near = np.where(found < 0, np.nan, cosines)[:, : min(self.k, count)]
-        scores = 2 * cosines - np.nanmean(near, axis=1, keepdims=True) - self._mean(found)
-        return found, np.where(found < 0, -np.inf, scores)
+            return found, cosines
+        near = cosines[:, : min(self.k, count)].mean(axis=1, keepdims=True)
+        return found, 2 * cosines - near - self._mean(found)
 
     def _mean(self, rows: RowIndices) -> Vector:
         """Return r_S of some targets, from the graph of the source words; kept."""
@@ -81,15 +81,14 @@ class HnswIndex(Index):
         for start in range(0, len(missing), BLOCK_ROWS):
             part = missing[start : start + BLOCK_ROWS]
             k = min(self.k or 1, len(self.source))
-            cosines, found = nearest(self._source_graph, self.target[part], k)
-            self._means[part] = np.nanmean(np.where(found < 0, np.nan, cosines), axis=1)
+            cosines, _ = nearest(self._source_graph, self.source, self.target[part], k)
+            self._means[part] = cosines.mean(axis=1)
         return self._means[rows]
 
     def _measure(self, queries: Matrix, found: RowIndices) -> float:
         chosen = np.linspace(0, len(queries) - 1, min(SAMPLE, len(queries))).astype(np.intp)
         k = min(10, found.shape[1])
-        exact = BiasedIndex(self.target, KnownBias(self.target, np.zeros(len(self.target))))
-        true = exact.search(queries[chosen], k).indices
+        true = compare_all(self.target, queries[chosen], k).indices
         hits = [np.isin(true[i], found[row, :k]).mean() for i, row in enumerate(chosen)]
         return float(np.mean(hits))
 
@@ -116,8 +115,19 @@ def build_graph(vectors: Matrix) -> Any:
     return graph
 
 
-def nearest(graph: Any, queries: Matrix, count: int) -> tuple[Matrix, RowIndices]:
-    """Return cosines and rows of the nearest words, best first; -1 where too few are found."""
+def nearest(graph: Any, vectors: Matrix, queries: Matrix, count: int) -> tuple[Matrix, RowIndices]:
+    """Return cosines and rows of the nearest of the graph's vectors, best first."""
     graph.hnsw.efSearch = max(BREADTH, 2 * count)
     cosines, rows = graph.search(np.ascontiguousarray(queries), count)
-    return cosines, rows.astype(np.intp)
+    rows = rows.astype(np.intp)
+    short = np.flatnonzero((rows < 0).any(axis=1))
+    if len(short):
+        found = compare_all(vectors, queries[short], count)
+        cosines[short], rows[short] = found.scores, found.indices
+    return cosines, rows
+
+
+def compare_all(vectors: Matrix, queries: Matrix, count: int) -> Neighbors:
+    """Return the truly nearest vectors."""
+    exact = BiasedIndex(vectors, KnownBias(vectors, np.zeros(len(vectors))))
+    return exact.search(queries, count)
