@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from geomm_plugin.embeddings import Embeddings, RowIndices, Vector, as_embeddings
+from geomm_plugin.embeddings import Embeddings, Mask, RowIndices, Vector, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes
@@ -32,6 +33,7 @@ class RowPairs:
     missing_source: tuple[str, ...] = field(default=())
     missing_target: tuple[str, ...] = field(default=())
     labels: Vector | None = None  # how far each pair is a translation; None: all are, 1
+    induced: Mask | None = None  # which pairs were found by maps, not given; None: none
 
     def __len__(self) -> int:
         return len(self.source)
@@ -39,6 +41,10 @@ class RowPairs:
     def label(self) -> Vector:
         """Return the label of every pair."""
         return np.ones(len(self)) if self.labels is None else self.labels
+
+    def given(self) -> RowPairs:
+        """Return the pairs of the dictionary itself."""
+        return self if self.induced is None else self.take(np.flatnonzero(~self.induced))
 
     def reverse(self) -> RowPairs:
         """Return the same pairs seen from the other language."""
@@ -48,13 +54,22 @@ class RowPairs:
             self.source[order],
             self.missing_target,
             self.missing_source,
-            None if self.labels is None else self.labels[order],
+            _taken(self.labels, order),
+            _taken(self.induced, order),
         )
 
     def take(self, chosen: RowIndices) -> RowPairs:
         """Return some of the pairs."""
-        labels = None if self.labels is None else self.labels[chosen]
-        return RowPairs(self.source[chosen], self.target[chosen], labels=labels)
+        return RowPairs(
+            self.source[chosen],
+            self.target[chosen],
+            labels=_taken(self.labels, chosen),
+            induced=_taken(self.induced, chosen),
+        )
+
+
+def _taken(array: npt.NDArray[Any] | None, chosen: RowIndices) -> npt.NDArray[Any] | None:
+    return None if array is None else array[chosen]
 
 
 def read_dictionary(path: str | Path) -> Dictionary:

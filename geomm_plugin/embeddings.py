@@ -16,6 +16,7 @@ from geomm_plugin.errors import FormatError, UnknownNameError
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 Vector: TypeAlias = npt.NDArray[np.floating[Any]]
 RowIndices: TypeAlias = npt.NDArray[np.intp]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 BLOCK_ROWS = 8192  # rows that are worked on at a time: 10 MB at d = 300
 

@@ -16,7 +16,7 @@ therefore counted from there (below zero), so that relative progress means somet
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,6 +101,11 @@ class JointProblem:
             in_rotations[j] += G.T @ rotations[i] @ metric
             in_metric = in_metric + symmetric(rotations[i].T @ G @ rotations[j])
         return in_rotations, in_metric
+
+    @property
+    def zero_cost(self) -> float:
+        """The cost of the zero map, from which costs are counted: ||Y||^2 / |Omega| of each."""
+        return sum(found.square / found.pairs for _, _, found in self.edges)
 
     def best_metric(self, rotations: Matrix, residual: float = RESIDUAL) -> Matrix:
         """Return the symmetric B of the lowest cost at given rotations (it may be indefinite).
@@ -189,4 +194,9 @@ def pad(found: Moments, dimension: int) -> Moments:
 
     if found.cross.shape == (dimension, dimension):
         return found
-    return Moments(grown(found.source), grown(found.target), grown(found.cross), found.pairs)
+    return replace(
+        found,
+        source=grown(found.source),
+        target=grown(found.target),
+        cross=grown(found.cross),
+    )

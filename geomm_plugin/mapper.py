@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -117,6 +117,10 @@ class LinearMapper(Mapper):
     ) -> dict[str, Matrix]:
         """Return A for each language, from normalized vectors and pairs of their rows."""
 
+    def steps(self) -> tuple[str, ...]:
+        """Return the steps of the normalization."""
+        return self.normalize
+
     def fit(self, embeddings: Mapping[str, object], dictionaries: Dictionaries) -> Self:
         """Learn from embeddings by language and dictionaries by pair of languages.
 
@@ -134,9 +138,7 @@ class LinearMapper(Mapper):
         for language, value in languages.items():
             _check_finite(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
-            normalizer = Normalizer(self.normalize).fit(
-                {n: v.vectors for n, v in languages.items()}
-            )
+            normalizer = Normalizer(self.steps()).fit({n: v.vectors for n, v in languages.items()})
         self.report_: dict[str, Any] = {
             "pairs": {
                 f"{source}-{target}": {
@@ -229,7 +231,7 @@ class LinearMapper(Mapper):
             parts[part][rest] = array
         matrices = parts["matrix"]
         _check_matrices(matrices)
-        normalizer = Normalizer(self.normalize)
+        normalizer = Normalizer(self.steps())
         dimensions = {language: len(matrix) for language, matrix in matrices.items()}
         normalizer.restore(dimensions, parts["normalizer"])
         self.matrices_, self.normalizer_, self.report_ = matrices, normalizer, {}
@@ -336,12 +338,7 @@ class HubMapper(LinearMapper):
         self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
     ) -> tuple[str, list[Edge]]:
         """Return the hub, and each other language's edge towards it, nearest to the hub first."""
-        hub = choose_hub(pairs) if self.hub is None else self.hub
-        if hub not in vectors:
-            raise LanguagesError(
-                f"The hub {hub!r} is none of the languages ({', '.join(vectors)}). Name one."
-            )
-        tree = spanning_tree(pairs, hub)
+        hub, tree = self.tree_to_hub(vectors, pairs)
         edges = []
         for language, parent in tree:
             found = (
@@ -350,25 +347,39 @@ class HubMapper(LinearMapper):
                 else pairs[parent, language].reverse()
             )
             edges.append(Edge(language, parent, vectors[language], vectors[parent], found))
-        self._warn_of_unused(hub, pairs, tree)
+        used_pairs(self.name, hub, tree, pairs)
         self.report_["hub"] = hub
         return hub, edges
 
-    def _warn_of_unused(
-        self,
-        hub: str,
-        pairs: Mapping[tuple[str, str], RowPairs],
-        tree: list[tuple[str, str]],
-    ) -> None:
-        used = {frozenset(edge) for edge in tree}
-        unused = [f"{s}-{t}" for s, t in pairs if frozenset((s, t)) not in used]
-        if unused:
-            warnings.warn(
-                f"{self.name} maps each language to the hub {hub!r} and does not use the "
-                f"dictionaries {', '.join(unused)}. Choose another hub, or a joint method such as "
-                "geomm_multi.",
-                stacklevel=5,
+    def tree_to_hub(
+        self, languages: Iterable[str], pairs: Mapping[tuple[str, str], RowPairs]
+    ) -> tuple[str, list[tuple[str, str]]]:
+        """Return the hub, and (language, the next one on its way there) for all others."""
+        hub = choose_hub(pairs) if self.hub is None else self.hub
+        if hub not in languages:
+            raise LanguagesError(
+                f"The hub {hub!r} is none of the languages ({', '.join(languages)}). Name one."
             )
+        return hub, spanning_tree(pairs, hub)
+
+
+def used_pairs(
+    name: str,
+    hub: str,
+    tree: list[tuple[str, str]],
+    pairs: Mapping[tuple[str, str], RowPairs],
+) -> dict[tuple[str, str], RowPairs]:
+    """Return the dictionaries on the way to a hub; a warning names the others."""
+    ways = {frozenset(edge) for edge in tree}
+    used = {edge: found for edge, found in pairs.items() if frozenset(edge) in ways}
+    unused = ["-".join(edge) for edge in pairs if edge not in used]
+    if unused:
+        warnings.warn(
+            f"{name} maps each language to the hub {hub!r} and does not use the dictionaries "
+            f"{', '.join(unused)}. Choose another hub, or a joint method such as geomm_multi.",
+            stacklevel=5,
+        )
+    return used
 
 
 def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices
+from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
 from geomm_plugin.errors import LanguagesError
 
 
@@ -28,6 +28,7 @@ class Moments:
     target: Matrix
     cross: Matrix
     pairs: int
+    square: float  # ||Y||^2, as many as there are pairs where all labels are 1
 
     @classmethod
     def of(cls, source: Any, target: Any, pairs: RowPairs) -> Moments:
@@ -37,19 +38,21 @@ class Moments:
             gram(target, np.unique(pairs.target)),
             cross(source, target, pairs),
             len(pairs),
+            float(np.square(pairs.label()).sum()),
         )
 
     def transpose(self) -> Moments:
         """Return the moments of the same dictionary read from the other side."""
-        return Moments(self.target, self.source, self.cross.T, self.pairs)
+        return Moments(self.target, self.source, self.cross.T, self.pairs, self.square)
 
 
-def gram(vectors: Any, rows: RowIndices) -> Matrix:
-    """Return the sum of x x' over some rows, in float64."""
+def gram(vectors: Any, rows: RowIndices, weights: Vector | None = None) -> Matrix:
+    """Return the sum of x x' over some rows, each as often as its weight says, in float64."""
     total = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(rows), BLOCK_ROWS):
-        block = vectors[rows[start : start + BLOCK_ROWS]].astype(np.float64)
-        total += block.T @ block
+        part = slice(start, start + BLOCK_ROWS)
+        block = vectors[rows[part]].astype(np.float64)
+        total += block.T @ (block if weights is None else block * weights[part, None])
     return _finite(total)
 
 

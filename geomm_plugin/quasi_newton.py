@@ -112,11 +112,11 @@ def minimize_jointly(
                 del memory[:-MEMORY]
             point = after
             costs.append(point.cost)
-            advance(1, note=f"cost {point.cost + len(problem.edges):.6g}")
+            advance(1, note=f"cost {point.cost + problem.zero_cost:.6g}")
     return JointSolution(
         point.rotations,
         point.root @ point.root,
-        point.cost + len(problem.edges),
+        point.cost + problem.zero_cost,
         len(costs) - 1,
         reason,
     )

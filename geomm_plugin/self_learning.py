@@ -13,7 +13,8 @@ The mean CSLS of the mutual pairs says how good maps are without a dictionary: i
 together with the precision, and ends the loop. Where the dictionary can spare words, some are held
 out, and the maps that translate them best are kept: if these do not beat the plain fit by more than
 the standard error of their lead, the result *is* the plain fit. The last fit is made with the whole
-dictionary and the pairs behind the maps kept.
+dictionary, the pairs behind the maps kept, and the parameters of that round: chosen again, on words
+that are no longer held out, they would be those that learn by heart.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, Vector
-from geomm_plugin.mapper import TIME, LinearMapper
+from geomm_plugin.embeddings import BLOCK_ROWS, Mask, Matrix, Vector
+from geomm_plugin.mapper import TIME, HubMapper, LinearMapper, used_pairs
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors
-from geomm_plugin.validation import Mask, Pool
+from geomm_plugin.validation import Pool
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
@@ -59,12 +60,19 @@ class Round:
     words: int
     behind: Pairs | None
     mean_csls: float
+    mapper: LinearMapper  # what was fitted
     right: Sequence[Mask] = ()  # which held-out words it translates, by dictionary and direction
 
     @property
     def precision(self) -> float | None:
         """P@1 of held-out words, if there are any: the mean over dictionaries and directions."""
         return float(np.mean([words.mean() for words in self.right])) if self.right else None
+
+    @property
+    def regularization(self) -> float | None:
+        """The lambda that was given to the mapper, if it takes one number for all dictionaries."""
+        value = self.mapper.get_params().get("regularization")
+        return None if isinstance(value, str) else value
 
     def leads(self, other: Round) -> bool:
         """Tell whether it is better on the same held-out words by more than its standard error.
@@ -82,6 +90,7 @@ class Round:
             "pairs induced": sum(len(pairs) for pairs in found.values()),
             "mean csls": self.mean_csls,
             "held-out p@1": self.precision,
+            **({} if self.regularization is None else {"regularization": self.regularization}),
             TIME: round(seconds, 2),
         }
 
@@ -110,12 +119,27 @@ class SelfLearner(LinearMapper):
 
     def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
         """Run the loop, keep its best maps, and fit once more with the whole dictionary."""
+        pairs = self._used(vectors, pairs)
         train, held = divide(pairs, self.held_out, self.seed)
         rounds = self._rounds(vectors, train, held)
         kept = best_round(rounds)
         self.report_["kept round"] = kept
-        induced = rounds[kept].behind if rounds else None
-        return self._fit(vectors, pairs, held, induced, self.report_)
+        if not kept:
+            plain = self.learner(vectors, pairs, held, False)
+            return self._fit(plain, vectors, pairs, self.report_)
+        best = rounds[kept]
+        if best.regularization is not None:
+            self.report_["regularization"] = {
+                "all dictionaries": {"chosen": best.regularization, "held-out p@1": {}}
+            }
+        return self._fit(best.mapper, vectors, self._joined(pairs, best.behind), self.report_)
+
+    def _used(self, vectors: Vectors, pairs: Pairs) -> Pairs:
+        """Leave out dictionaries that the method would not look at."""
+        first = self.learner(vectors, pairs, {}, False)
+        if not isinstance(first, HubMapper):
+            return pairs
+        return used_pairs(self.name, *first.tree_to_hub(vectors, pairs), pairs)
 
     def _rounds(self, vectors: Vectors, train: Pairs, held: Pairs) -> list[Round]:
         """Induce and fit until the mean CSLS rises no more, first among few words, then all."""
@@ -127,7 +151,8 @@ class SelfLearner(LinearMapper):
             return rounds
         behind: Pairs | None = None
         clock = time.process_time()
-        maps = self._fit(vectors, train, held, behind, {})
+        mapper = self.learner(vectors, train, held, False)
+        maps = self._fit(mapper, vectors, train, {})
         with progress.task("Self-learning", total=self.max_rounds) as advance:
             largest = max(len(vectors[language]) for edge in train for language in edge)
             all_words = min(self.vocabulary, largest)
@@ -140,30 +165,29 @@ class SelfLearner(LinearMapper):
                         for (s, t), pool in pools.items()
                         for direction in pool.right(maps[s], maps[t])
                     ]
-                    rounds.append(Round(words, behind, found.mean_csls, right))
+                    rounds.append(Round(words, behind, found.mean_csls, mapper, right))
                     told.append(rounds[-1].report(found.pairs, time.process_time() - clock))
                     clock = time.process_time()
                     flat = found.mean_csls - last <= RISE * abs(found.mean_csls)
                     if flat or len(rounds) > self.max_rounds:
                         break
                     last, behind = found.mean_csls, found.pairs
-                    maps = self._fit(vectors, train, held, behind, {})
+                    joined = self._joined(train, behind)
+                    mapper = self.learner(vectors, joined, held, True)
+                    maps = self._fit(mapper, vectors, joined, {})
                     advance(1, note=f"mean CSLS {found.mean_csls:.4f}")
         return rounds
 
+    def _joined(self, dictionary: Pairs, induced: Pairs | None) -> Pairs:
+        if induced is None:
+            return dictionary
+        join = join_mutual if self.induction == "mutual" else join_all
+        return {edge: join(dictionary[edge], induced[edge]) for edge in dictionary}
+
+    @staticmethod
     def _fit(
-        self,
-        vectors: Vectors,
-        dictionary: Pairs,
-        held: Pairs,
-        induced: Pairs | None,
-        report: dict[str, Any],
+        mapper: LinearMapper, vectors: Vectors, pairs: Pairs, report: dict[str, Any]
     ) -> dict[str, Matrix]:
-        pairs = dictionary
-        if induced is not None:
-            joined = join_mutual if self.induction == "mutual" else join_all
-            pairs = {edge: joined(dictionary[edge], induced[edge]) for edge in dictionary}
-        mapper = self.learner(vectors, pairs, held, induced is not None)
         mapper.report_ = {}
         maps = mapper.learn(vectors, pairs)
         report.update(mapper.report_)
@@ -193,7 +217,7 @@ def divide(pairs: Pairs, held_out: float, seed: int) -> tuple[Pairs, Pairs]:
     for edge, found in pairs.items():
         words = np.unique(found.source)
         if len(words) >= SPARE_WORDS and held_out > 0:
-            aside = random.permutation(words)[: round(held_out * len(words))]
+            aside = random.permutation(words)[: max(1, round(held_out * len(words)))]
             chosen = np.isin(found.source, aside)
             train[edge] = found.take(np.flatnonzero(~chosen))
             held[edge] = found.take(np.flatnonzero(chosen))
@@ -254,4 +278,5 @@ def join_all(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
         np.concatenate([part.source for part in parts]),
         np.concatenate([part.target for part in parts]),
         labels=None if hard else np.concatenate([part.label() for part in parts]),
+        induced=np.arange(len(dictionary) + len(induced)) >= len(dictionary),
     )

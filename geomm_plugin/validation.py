@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from geomm_plugin import progress
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.embeddings import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.normalize import unit
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 POOL_WORDS = 1500  # translations are searched among so many frequent words and the held-out ones
 ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidates apart
@@ -35,17 +32,21 @@ def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     """Divide pairs by source word into (train, held out), 80/20, one to five times.
 
     Small dictionaries are divided more often, so that enough words are held out in all. The order
-    of the pairs does not matter.
+    of the pairs does not matter. Induced pairs are no proof of anything: only pairs of the
+    dictionary are held out, and what was induced for their words is left out of the training.
     """
-    words = np.unique(pairs.source)
+    words = np.unique(pairs.given().source)
     if len(words) < FEWEST_WORDS:
         return []
     fold_of = np.empty(len(words), np.intp)
     fold_of[np.random.default_rng(seed).permutation(len(words))] = np.arange(len(words)) % 5
-    fold_of_pair = fold_of[np.searchsorted(words, pairs.source)]
+    place = np.minimum(np.searchsorted(words, pairs.source), len(words) - 1)
+    fold_of_pair = np.where(words[place] == pairs.source, fold_of[place], -1)
     count = int(np.clip(np.ceil(5 * ENOUGH_WORDS / len(words)), 1, 5))
     divided = [(fold_of_pair != number, fold_of_pair == number) for number in range(count)]
-    return [(pairs.take(np.flatnonzero(a)), pairs.take(np.flatnonzero(b))) for a, b in divided]
+    return [
+        (pairs.take(np.flatnonzero(a)), pairs.take(np.flatnonzero(b)).given()) for a, b in divided
+    ]
 
 
 def choose(

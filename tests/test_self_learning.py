@@ -6,6 +6,9 @@ import pytest
 from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.mappers import GeoMMSemi, Procrustes, SelfLearning
+from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
+from geomm_plugin.mappers.gpa import chained
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.self_learning import (
     Round,
@@ -17,6 +20,7 @@ from geomm_plugin.self_learning import (
     soft_labels,
 )
 from geomm_plugin.testing import Toy, make_toy
+from geomm_plugin.validation import folds
 
 SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
 
@@ -192,7 +196,13 @@ def test_induced_pairs_are_labelled_by_their_csls_and_the_dictionary_by_one():
     assert found == {(0, 0): 1.0, (1, 1): labels[1], (5, 5): 1.0, (5, 6): labels[2]}
 
 
-@pytest.mark.parametrize("name", ["procrustes", "geomm", "geomm_multi", "msf", "cca", "regression"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("procrustes", "geomm", "geomm_multi", "msf", "cca", "regression"),
+        *("gpa", "msf_mu", "rcsls", "geomm_rcsls"),
+    ],
+)
 def test_pairs_that_are_hardly_sure_hardly_count(name):
     toy = make_toy(words=150, dimension=8)
     vectors, rows = views(toy), np.arange(90)
@@ -207,6 +217,8 @@ def test_pairs_that_are_hardly_sure_hardly_count(name):
         mapper = get_mapper(name, normalize=())
         if hasattr(mapper, "regularization"):
             mapper.regularization = 0.0
+        if hasattr(mapper, "iterations"):
+            mapper.iterations = 5
         mapper.report_ = {}
         maps = mapper.learn(vectors, {("en", "es"): pairs})
         return maps["en"] @ maps["es"].T
@@ -219,10 +231,13 @@ def test_pairs_that_are_hardly_sure_hardly_count(name):
     assert same(learn(doubted), right) and not same(misled, right)
 
 
+PLAIN = Procrustes()
+
+
 def round_with(correct, of=100, words=10):
     """A round that translates the first so many of its held-out words, in both directions."""
     right = np.arange(of) < correct
-    return Round(words, None, 0.1, (right, right))
+    return Round(words, None, 0.1, PLAIN, (right, right))
 
 
 def test_the_best_round_is_by_held_out_words():
@@ -238,14 +253,14 @@ def test_a_lead_within_its_standard_error_is_none():
     plain = round_with(50, of=100)
     lucky = np.arange(100) < 50
     lucky[[0, 1, 60, 61, 62]] ^= True  # two words lost, three won
-    assert best_round([plain, Round(10, None, 0.1, (lucky, lucky))]) == 0
+    assert best_round([plain, Round(10, None, 0.1, PLAIN, (lucky, lucky))]) == 0
     won = np.arange(100) < 50
     won[60:63] = True  # three won, none lost: the lead is 0.03, its standard error 0.017
-    assert best_round([plain, Round(10, None, 0.1, (won, won))]) == 1
+    assert best_round([plain, Round(10, None, 0.1, PLAIN, (won, won))]) == 1
 
 
 def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocabulary():
-    seen = [Round(10, None, 0.9), Round(20, None, 0.3), Round(20, None, 0.2)]
+    seen = [Round(10, None, 0.9, PLAIN), Round(20, None, 0.3, PLAIN), Round(20, None, 0.2, PLAIN)]
     assert [each.precision for each in seen] == [None] * 3
     assert best_round(seen) == 1
 
@@ -262,3 +277,87 @@ def test_lambda_follows_the_number_of_pairs():
     edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
     scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5)
     assert np.allclose(scaled, GeoMM().solve(edge, 45.0))
+
+
+def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kept(monkeypatch):
+    toy = make_toy(words=1500, dimension=30, pairs=520, noise=0.7)
+    fitted = []
+    learn = ScaledGeoMM.learn
+
+    def watched(self, vectors, pairs):
+        fitted.append((self.regularization, pairs["en", "es"]))
+        return learn(self, vectors, pairs)
+
+    monkeypatch.setattr(ScaledGeoMM, "learn", watched)
+    mapper = toy.fit(GeoMMSemi())
+    kept = mapper.report_["kept round"]
+    assert kept > 0
+    last, pairs = fitted[-1]
+    assert last == fitted[kept - 1][0] == mapper.report_["rounds"][kept]["regularization"]
+    assert mapper.report_["regularization"]["all dictionaries"]["chosen"] == last
+    assert as_set(pairs.given()) == {(n, n) for n in range(520)}
+    assert len(fitted[kept - 1][1].given()) == 416  # a fifth was held out
+
+
+def test_lambda_of_a_mapper_inside_is_chosen_by_the_dictionary_alone():
+    rows = np.arange(40)
+    joined = join_mutual(RowPairs(rows, rows), RowPairs(rows + 20, rows + 25))
+    for train, held in folds(joined):
+        assert as_set(held) <= {(n, n) for n in range(40)}
+        assert not set(held.source.tolist()) & set(train.source.tolist())
+        assert len(train) + len(held) <= len(joined)
+    words = set().union(*(held.source.tolist() for _, held in folds(joined)))
+    assert words == set(range(40))
+
+
+def test_the_mapper_inside_keeps_its_normalization():
+    toy = make_toy(words=200, dimension=8, pairs=120, noise=0.3)
+    for name in ("msf", "procrustes"):
+        plain = toy.fit(get_mapper(name))
+        wrapped = toy.fit(SelfLearning(mapper=name, max_rounds=0))
+        assert np.array_equal(wrapped.W("en", "es"), plain.W("en", "es"))
+    bare = toy.fit(SelfLearning(mapper="procrustes:normalize=unit", max_rounds=0))
+    assert bare.normalizer_.steps == ("unit",)
+    given = toy.fit(SelfLearning(mapper="msf", normalize=("unit",), max_rounds=0))
+    assert given.normalizer_.steps == ("unit",)
+    assert SelfLearning(mapper="geomm_multi").joint and not SelfLearning().joint
+
+
+@pytest.mark.parametrize("name", ["geomm_semi", "procrustes_semi", "geomm_plus"])
+def test_many_languages_go_to_the_hub_and_what_is_not_used_is_told_once(name):
+    toy = make_toy(("en", "es", "it"), words=150, dimension=8, noise=0.3, pairs=100)
+    dictionaries = dict(toy.dictionaries)
+    dictionaries["es", "it"] = [(f"es{n}", f"it{n}") for n in range(60)]
+    with pytest.warns(UserWarning) as told:
+        mapper = get_mapper(name, hub="es").fit(toy.embeddings, dictionaries)
+    assert [str(warning.message) for warning in told] == [
+        f"{name} maps each language to the hub 'es' and does not use the dictionaries en-it. "
+        "Choose another hub, or a joint method such as geomm_multi."
+    ]
+    assert mapper.report_["hub"] == "es"
+
+
+def test_at_least_one_word_is_held_out():
+    rows = np.arange(600)
+    train, held = divide({("en", "es"): RowPairs(rows, rows)}, 0.0005, 0)
+    assert len(held["en", "es"]) == 1 and len(train["en", "es"]) == 599
+
+
+def test_union_pairs_are_chained_as_they_are():
+    toy = make_toy(("en", "es", "it"), words=600, dimension=20, noise=0.5, pairs=60)
+    mapper = get_mapper("self_learning", mapper="gpa", induction="union", vocabulary=300)
+    assert mapper.fit(toy.embeddings, toy.dictionaries).report_["rounds"]
+
+
+def test_chains_are_those_of_a_loop_over_pairs_in_any_order():
+    random = np.random.default_rng(0)
+    first = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
+    second = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
+    found = chained({("en", "es"): first, ("es", "it"): second})["en", "it"]
+    expected = {
+        (a, d)
+        for a, b in zip(first.source.tolist(), first.target.tolist(), strict=True)
+        for c, d in zip(second.source.tolist(), second.target.tolist(), strict=True)
+        if b == c
+    }
+    assert as_set(found) == expected and len(found) == len(expected)

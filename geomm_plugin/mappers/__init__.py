@@ -11,9 +11,9 @@ from geomm_plugin.mappers.geomm_plus import GeoMMPlus
 from geomm_plugin.mappers.geomm_rcsls import GeoMMRCSLS
 from geomm_plugin.mappers.geomm_semi import GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.gpa import GPA
+from geomm_plugin.mappers.meet_in_the_middle import MeetInTheMiddle, MSFMu
 from geomm_plugin.mappers.metric_only import MetricOnly
 from geomm_plugin.mappers.msf import MSF
-from geomm_plugin.mappers.msf_mu import MSFMu
 from geomm_plugin.mappers.procrustes import Procrustes
 from geomm_plugin.mappers.rcsls import RCSLS
 from geomm_plugin.mappers.regression import Regression
@@ -32,6 +32,7 @@ __all__ = [
     "GeoMMSemi",
     "MSF",
     "MSFMu",
+    "MeetInTheMiddle",
     "MetricOnly",
     "Procrustes",
     "ProcrustesSemi",
@@ -57,6 +58,7 @@ def register_mappers() -> Iterable[type[Mapper]]:
         SelfLearning,
         MSF,
         MSFMu,
+        MeetInTheMiddle,
         GPA,
         CCA,
         RCSLS,

@@ -91,7 +91,7 @@ class ClosedForm:
 def cost_of(moments: Moments, W: Matrix, regularization: float) -> float:
     """Return ||X W Z' - Y||^2 + lambda ||W||^2, on d x d matrices only."""
     fit = np.vdot(moments.source @ W, W @ moments.target) - 2 * np.vdot(W, moments.cross)
-    return float(fit + moments.pairs + regularization * np.vdot(W, W))
+    return float(fit + moments.square + regularization * np.vdot(W, W))
 
 
 def riemannian_start(moments: Moments, regularization: float) -> tuple[Matrix, Matrix, Matrix]:

@@ -54,7 +54,7 @@ class GeoMMMulti(LinearMapper):
         "auto"  # lambda, or by validation
     )
     solver: Literal["quasi-newton", "riemannian"] = (
-        "quasi-newton"  # the paper's conjugate gradient is the other, some thirty times slower
+        "quasi-newton"  # the paper's conjugate gradient is the other, many times slower
     )
     tolerance: Annotated[float, AtLeast(0)] = 1e-3  # of relative progress in ten iterations
     max_iterations: Annotated[int, AtLeast(1)] = 1000
@@ -176,7 +176,7 @@ def riemannian_solution(
     return JointSolution(
         np.stack(found.point[:-1]),
         found.point[-1],
-        found.cost + len(problem.edges),
+        found.cost + problem.zero_cost,
         found.iterations,
         found.reason,
     )

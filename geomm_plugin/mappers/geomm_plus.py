@@ -53,11 +53,15 @@ class GeoMMPlus(SelfLearner):
     regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"  # 10 d / |Omega|
     mixture: Annotated[float, AtLeast(0)] = 1.0  # mu, the weight of regression; 0 is GeoMM
     background: Annotated[float, Within(0, 1)] = 0.3  # share of the vocabulary in the variances
+    hub: str | None = None  # of many languages; by default that with the most dictionaries
 
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return the mixture in closed form; it chooses nothing by validation."""
         return Mixture(
-            regularization=self.regularization, mixture=self.mixture, background=self.background
+            regularization=self.regularization,
+            mixture=self.mixture,
+            background=self.background,
+            hub=self.hub,
         )
 
 
@@ -78,7 +82,10 @@ class Mixture(HubMapper):
         c, r = eigh(self._variance(moments.target, edge.z))
         a, c = _relative(a)[:, None], _relative(c)
         numerator = q.T @ moments.cross @ r
-        denominator = a * c + self._weight(moments) * (1 + self.mixture * (a + c))
+        weight = self._weight(moments)
+        told = {"chosen": weight, "held-out p@1": {}}
+        self.report_.setdefault("regularization", {})[str(edge)] = told
+        denominator = a * c + weight * (1 + self.mixture * (a + c))
         usable = denominator > 1e-12
         quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
         W: Matrix = q @ quotient @ r.T

@@ -67,11 +67,13 @@ class GeoMMSemi(_Semi):
 
     name: ClassVar[str] = "geomm_semi"
 
+    hub: str | None = None  # of many languages; by default that with the most dictionaries
+
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return GeoMM with a lambda that follows the number of pairs."""
         if self.regularization == "auto" and not induced:
-            return GeoMM(seed=self.seed)
-        return ScaledGeoMM(regularization=self.share(vectors, pairs, held))
+            return GeoMM(hub=self.hub, seed=self.seed)
+        return ScaledGeoMM(hub=self.hub, regularization=self.share(vectors, pairs, held))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -29,13 +29,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix, RowIndices
+from geomm_plugin.embeddings import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.language_graph import choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.moments import cross
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
+
+NO_PAIRS = RowPairs(np.empty(0, np.intp), np.empty(0, np.intp))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -82,28 +84,30 @@ def chained(pairs: Mapping[tuple[str, str], RowPairs]) -> dict[tuple[str, str], 
         for second in languages[position + 1 :]:
             if (first, second) in both:
                 continue
-            through = [
+            through = [NO_PAIRS] + [
                 _chain(both[first, shared], both[shared, second])
                 for shared in languages
                 if (first, shared) in both and (shared, second) in both
             ]
-            table = np.unique(np.concatenate(through), axis=0) if through else np.empty((0, 2))
+            table = np.concatenate([np.stack([p.source, p.target], axis=1) for p in through])
+            table, once = np.unique(table, axis=0, return_index=True)
             if len(table):
-                result[first, second] = RowPairs(
-                    np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
-                )
+                labels = np.concatenate([p.label() for p in through])[once]
+                source, target = np.ascontiguousarray(table.T)
+                result[first, second] = RowPairs(source, target, labels=labels)
     return result
 
 
-def _chain(first: RowPairs, second: RowPairs) -> RowIndices:
-    """Return the (source, target) rows for which first's target is second's source."""
+def _chain(first: RowPairs, second: RowPairs) -> RowPairs:
+    """Return the pairs for which first's target is second's source; labels are multiplied."""
+    second = second.take(np.argsort(second.source, kind="stable"))
     start = np.searchsorted(second.source, first.target, side="left")
     count = np.searchsorted(second.source, first.target, side="right") - start
-    source = np.repeat(first.source, count)
     # Positions in `second`: from each start on, so many as there are equal words.
-    within = np.arange(len(source)) - np.repeat(np.cumsum(count) - count, count)
-    target = second.target[np.repeat(start, count) + within]
-    return np.stack([source, target], axis=1)
+    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    there = np.repeat(start, count) + within
+    labels = np.repeat(first.label(), count) * second.label()[there]
+    return RowPairs(np.repeat(first.source, count), second.target[there], labels=labels)
 
 
 def _start(

@@ -137,9 +137,9 @@ class RelaxedCSLS:
         self.x, self.z = edge.x, edge.z
         self.k = k
         self.vocabulary = vocabulary
-        self.pairs = edge.pairs
         self.source_words, self.source_of = np.unique(edge.pairs.source, return_inverse=True)
         self.target_words, self.target_of = np.unique(edge.pairs.target, return_inverse=True)
+        self.labels = edge.pairs.label()
         self.linear = -2 * cross(edge.x, edge.z, edge.pairs)
 
     def __call__(self, W: Matrix) -> tuple[float, Matrix]:
@@ -152,7 +152,7 @@ class RelaxedCSLS:
         back = self._neighbor_means(self.z, self.target_words, W.T, self.x)
         total = self.linear + self._weighted(self.x, self.source_words, self.source_of, there)
         total = total + self._weighted(self.z, self.target_words, self.target_of, back).T
-        gradient: Matrix = total / len(self.pairs)
+        gradient: Matrix = total / self.labels.sum()
         return float(np.vdot(gradient, W)), gradient
 
     def _neighbor_means(
@@ -172,11 +172,10 @@ class RelaxedCSLS:
             means += other[best.columns[:, place]]
         return means / best.columns.shape[1]
 
-    @staticmethod
     def _weighted(
-        own: NormalizedVectors, words: RowIndices, word_of: RowIndices, means: Matrix
+        self, own: NormalizedVectors, words: RowIndices, word_of: RowIndices, means: Matrix
     ) -> Matrix:
-        """Return the sum of x' mean(x) over pairs: a word counts as often as it is in pairs."""
-        counts = np.bincount(word_of, minlength=len(words))[:, None]
+        """Return the sum of x' mean(x) over pairs: a word counts with the labels of its pairs."""
+        counts = np.bincount(word_of, weights=self.labels, minlength=len(words))[:, None]
         product: Matrix = (own[words] * counts).T.astype(np.float64) @ means.astype(np.float64)
         return product

@@ -15,6 +15,7 @@ from typing import ClassVar
 from geomm_plugin.choice import choose_mapper
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.mappers.procrustes import Procrustes
 from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
 
 
@@ -24,7 +25,17 @@ class SelfLearning(SelfLearner):
 
     name: ClassVar[str] = "self_learning"
 
+    normalize: tuple[str, ...] | None = None  # type: ignore[assignment]  # those of the mapper
     mapper: str = "procrustes"  # a linear mapper, e.g. geomm or geomm:regularization=100
+
+    @property
+    def joint(self) -> bool:  # type: ignore[override]
+        """Whether the mapper inside learns many languages at once."""
+        return linear_mapper(self.mapper).joint
+
+    def steps(self) -> tuple[str, ...]:
+        """Return the steps given, or those of the mapper inside."""
+        return linear_mapper(self.mapper).steps() if self.normalize is None else self.normalize
 
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return the mapper."""
@@ -37,9 +48,11 @@ class ProcrustesSemi(SelfLearner):
 
     name: ClassVar[str] = "procrustes_semi"
 
+    hub: str | None = None  # of many languages; by default that with the most dictionaries
+
     def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
         """Return Procrustes."""
-        return linear_mapper("procrustes")
+        return Procrustes(hub=self.hub)
 
 
 def linear_mapper(choice: str) -> LinearMapper:

@@ -30,7 +30,7 @@ def make_dictionaries(seed=0):
 
 def make_problem(dictionaries, regularization=0.3):
     moments = {
-        pair: Moments(x.T @ x, z.T @ z, x.T @ labels @ z, int(labels.sum()))
+        pair: Moments(x.T @ x, z.T @ z, x.T @ labels @ z, int(labels.sum()), labels.sum())
         for pair, (x, z, labels) in dictionaries.items()
     }
     return JointProblem(["a", "b", "c"], moments, regularization)
@@ -143,7 +143,7 @@ def norm(mapper):
 
 def test_two_languages_agree_from_a_poor_start():
     x, z, labels = make_dictionaries()["a", "b"]
-    moments = Moments(x.T @ x, z.T @ z, x.T @ labels @ z, int(labels.sum()))
+    moments = Moments(x.T @ x, z.T @ z, x.T @ labels @ z, int(labels.sum()), labels.sum())
     problem = JointProblem(["a", "b"], {("a", "b"): moments}, 0.2)
     exact = ClosedForm(moments).W(0.2 * moments.pairs)
     bent = exact + 0.1 * np.random.default_rng(3).normal(size=exact.shape) * np.abs(exact).max()

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
+from geomm_plugin import get_mapper
 from geomm_plugin.errors import UnknownNameError
 
 
 @pytest.mark.parametrize("first", ["msf", "geomm", "procrustes", "cca"])
 def test_each_side_is_the_least_squares_to_the_mean(two, first):
     mu = two.fit("msf_mu", mapper=first)
-    before = two.fit(first, normalize=mu.normalize)
+    before = two.fit(first)
     x, z = two.rows(mu, "en", "es")
     # A dictionary counts each pair of rows once, as fit does.
     x, z = x @ before.matrices_["en"], z @ before.matrices_["es"]
@@ -56,3 +57,12 @@ def test_says_how_the_first_mapper_went(two):
 
 def test_translates_real_words(europarl, demo_precision):
     assert demo_precision(europarl.fit("msf_mu"), "en", "es") > 0.8
+
+
+def test_the_mapper_before_keeps_its_normalization(two):
+    assert two.fit("meet_in_the_middle", mapper="geomm:normalize=unit").normalizer_.steps == (
+        "unit",
+    )
+    assert two.fit("msf_mu").normalizer_.steps == two.fit("msf").normalizer_.steps
+    assert two.fit("msf_mu", normalize=("center",)).normalizer_.steps == ("center",)
+    assert get_mapper("meet_in_the_middle", mapper="gpa").joint

@@ -29,29 +29,50 @@ from geomm_plugin.normalize import NormalizedVectors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MSFMu(LinearMapper):
-    """After another mapper, move translations to their mean (meet in the middle)."""
+class MeetInTheMiddle(LinearMapper):
+    """After another mapper, move translations to their mean."""
 
-    name: ClassVar[str] = "msf_mu"
+    name: ClassVar[str] = "meet_in_the_middle"
 
-    normalize: tuple[str, ...] = ("unit", "center", "unit")  # also for the mapper below
-    mapper: str = "msf"  # the mapper that goes before, e.g. geomm or geomm:regularization=100
+    normalize: tuple[str, ...] | None = None  # type: ignore[assignment]  # those of the mapper
+    mapper: str = "procrustes"  # the linear mapper before, e.g. geomm:regularization=100
+
+    @property
+    def joint(self) -> bool:  # type: ignore[override]
+        """Whether the mapper before learns many languages at once."""
+        return self._first().joint
+
+    def steps(self) -> tuple[str, ...]:
+        """Return the steps given, or those of the mapper before."""
+        return self._first().steps() if self.normalize is None else self.normalize
 
     def learn(
         self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
     ) -> dict[str, Matrix]:
         """Return the first mapper's matrices, each followed by its least squares to the means."""
-        first = choose_mapper(self.mapper)
-        if not isinstance(first, LinearMapper):
-            raise ParameterError(
-                f"msf_mu: mapper={self.mapper!r} is not possible; it must be a linear mapper, "
-                "such as 'msf', 'geomm' or 'procrustes'."
-            )
-        first.set_params(normalize=self.normalize)
+        first = self._first()
         first.report_ = {}
         maps = first.learn(vectors, pairs)
         self.report_["first"] = first.report_
         return to_means(vectors, pairs, maps)
+
+    def _first(self) -> LinearMapper:
+        first = choose_mapper(self.mapper)
+        if not isinstance(first, LinearMapper):
+            raise ParameterError(
+                f"{self.name}: mapper={self.mapper!r} is not possible; it must be a linear mapper, "
+                "such as 'msf', 'geomm' or 'procrustes'."
+            )
+        return first
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MSFMu(MeetInTheMiddle):
+    """MSF, after which translations move to their mean."""
+
+    name: ClassVar[str] = "msf_mu"
+
+    mapper: str = "msf"  # the linear mapper before, e.g. geomm:regularization=100
 
 
 def to_means(
@@ -60,17 +81,17 @@ def to_means(
     maps: Mapping[str, Matrix],
 ) -> dict[str, Matrix]:
     """Return A T of each language, T = (X'X)^+ X'mu over the mapped rows of all its pairs."""
-    edges = [(s, t, found.source, found.target) for (s, t), found in pairs.items()]
-    edges += [(t, s, target, source) for s, t, source, target in edges]
+    edges = [(s, t, found) for (s, t), found in pairs.items()]
+    edges += [(t, s, found.reverse()) for s, t, found in edges]
     moved: dict[str, Matrix] = {}
     for language, matrix in maps.items():
         squares = np.zeros((matrix.shape[1],) * 2)
         products = np.zeros_like(squares)
-        for one, other, rows, other_rows in edges:
+        for one, other, found in edges:
             if one != language:
                 continue
-            own = matrix.T @ gram(vectors[one], rows) @ matrix
-            both = cross(vectors[one], vectors[other], RowPairs(rows, other_rows))
+            own = matrix.T @ gram(vectors[one], found.source, found.labels) @ matrix
+            both = cross(vectors[one], vectors[other], found)
             squares += own
             products += (own + matrix.T @ both @ maps[other]) / 2
         moved[language] = matrix @ power(squares, -1) @ products
