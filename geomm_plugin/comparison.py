@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import tracemalloc
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias
 
 from geomm_plugin import progress, registry
 from geomm_plugin.comparison_table import AVERAGE, Comparison, Run
@@ -22,7 +24,7 @@ from geomm_plugin.parameters import check_parameters, parameters_of
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import Retrieval, as_retrieval
 
-T = TypeVar("T")
+Call: TypeAlias = "tuple[Callable[[str, Mapper], Run], str, Mapper]"
 
 
 def compare(
@@ -42,7 +44,8 @@ def compare(
 ) -> Comparison:
     """Fit every mapper on the same data and score it on the same test words.
 
-    A mapper that fails is a row with its reason. Vectors are read once; with several jobs they are
+    A mapper that fails is a row with its reason, also one whose process ends where there are
+    several jobs. Vectors are read once; with several jobs they are
     shared between processes by memory map.
 
     Parameters
@@ -174,7 +177,7 @@ class Task:
                                 answers=self.answers,
                             )
                         )
-            except Exception as failure:  # whatever a mapper raises, the others go on
+            except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
                 evaluations.clear()
                 error = f"{type(failure).__name__}: {failure}"
         return Run(
@@ -205,26 +208,62 @@ def measure(work: Callable[[], object]) -> tuple[float, int]:
             tracemalloc.stop()
 
 
-def run_all(
-    calls: Sequence[tuple[Callable[[str, Mapper], Run], str, Mapper]], jobs: int | None
-) -> list[Run]:
+def run_all(calls: Sequence[Call], jobs: int | None) -> list[Run]:
     """Run every call, in this process or through joblib's back end, in the order given."""
     runs: list[Run] = []
     with progress.task("Comparing", total=len(calls)) as advance:
-        if jobs == 1:
-            for function, label, mapper in calls:
-                runs.append(function(label, mapper))
-                advance(1, note=label)
-            return runs
-        from joblib import Parallel, delayed, effective_n_jobs
-
-        parallel = Parallel(n_jobs=jobs, return_as="generator", max_nbytes="1M", mmap_mode="r")
-        workers = max(1, effective_n_jobs(jobs))
-        threads = max(1, (os.cpu_count() or 1) // min(workers, len(calls)))
-        for run in parallel(delayed(_with_threads)(threads, *call) for call in calls):
+        for run in _run_here(calls) if jobs == 1 else _run_in_processes(calls, jobs):
             runs.append(run)
             advance(1, note=run.label)
     return runs
+
+
+def _run_here(calls: Sequence[Call]) -> Iterator[Run]:
+    for function, label, mapper in calls:
+        yield function(label, mapper)
+
+
+def _run_in_processes(calls: Sequence[Call], jobs: int | None) -> Iterator[Run]:
+    """Yield the runs in order; after a process has died, each in a process of its own.
+
+    One process that ends takes all others down, with their results: only alone it is seen whose it
+    was.
+    """
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    parallel = Parallel(n_jobs=jobs, return_as="generator", max_nbytes="1M", mmap_mode="r")
+    workers = max(1, effective_n_jobs(jobs))
+    threads = max(1, (os.cpu_count() or 1) // min(workers, len(calls)))
+    done = 0
+    try:
+        for run in parallel(delayed(_with_threads)(threads, *call) for call in calls):
+            done += 1
+            yield run
+    except BrokenProcessPool:
+        for call in calls[done:]:
+            yield _run_alone(call)
+
+
+def _run_alone(call: Call) -> Run:
+    from joblib import Parallel, delayed
+
+    _, label, mapper = call
+    threads = os.cpu_count() or 1
+    try:
+        # Two jobs, since one would run in this process.
+        parallel = Parallel(n_jobs=2, max_nbytes="1M", mmap_mode="r")
+        (run,) = parallel([delayed(_with_threads)(threads, *call)])
+    except BrokenProcessPool as failure:
+        error = f"its process ended{_exit_code(failure)}; it may have run out of memory."
+        return Run(label, mapper.get_params(), None, None, error, ())
+    assert isinstance(run, Run)
+    return run
+
+
+def _exit_code(failure: BrokenProcessPool) -> str:
+    """Return how a process ended, which joblib tells among much else."""
+    found = re.search(r"\{(.+)\}", str(failure))
+    return f" ({found[1]})" if found else ""
 
 
 def _with_threads(

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,6 +25,21 @@ class Broken(LinearMapper):
 
     def learn(self, vectors, pairs):
         raise RuntimeError("no such luck")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Leaving(LinearMapper):
+    """Ends its process, or means to."""
+
+    name: ClassVar[str] = "leaving"
+    way: str = "exit"
+
+    def learn(self, vectors, pairs):
+        if self.way == "exit":
+            sys.exit(3)
+        if self.way == "interrupt":
+            raise KeyboardInterrupt
+        os._exit(3)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,6 +121,29 @@ def test_a_failing_mapper_is_a_row_with_its_reason(data):
     assert rows["collapsed"]["p@1"] == 0, "ties are errors"
     assert "no such luck" in found.to_markdown() and "no such luck" in str(found)
     assert json.loads(found.to_json()) == found.rows
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_mapper_that_exits_is_a_row_with_its_reason(data, jobs):
+    found = compare([Leaving(), "procrustes"], *data, jobs=jobs)
+    rows = {row["mapper"]: row for row in found.rows}
+    assert rows["leaving"]["error"] == "SystemExit: 3"
+    assert rows["procrustes"]["p@1"] > 0.2
+    with pytest.raises(KeyboardInterrupt):
+        compare([Leaving(way="interrupt"), "procrustes"], *data, jobs=jobs)
+
+
+def test_a_process_that_ends_takes_no_other_mapper_down(data):
+    mappers = ["procrustes", Leaving(way="death"), "unconstrained", Broken()]
+    found = compare(mappers, *data, jobs=2)
+    reasons = {run.label: run.error for run in found.runs}
+    assert list(reasons) == ["procrustes", "leaving(way='death')", "unconstrained", "broken"]
+    assert reasons["leaving(way='death')"].startswith("its process ended (EXIT(3)); it may")
+    assert reasons["broken"] == "RuntimeError: no such luck"
+    alone = compare(["procrustes", "unconstrained"], *data)
+    for label in ("procrustes", "unconstrained"):
+        scores = [row["p@1"] for row in found.rows if row["mapper"] == label]
+        assert scores == [row["p@1"] for row in alone.rows if row["mapper"] == label]
 
 
 def test_all_failing_is_a_table_too(data):
