@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 SIGNIFICANT = 0.05
+WIDEST = 60  # characters of a failure's reason within a table of text; whole below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +111,20 @@ class Comparison:
         return make_page(self, provenance)
 
     def __str__(self) -> str:
-        return text_table(self.table())
+        reasons = [f"{run.label}: {_one_line(run.error)}" for run in self.runs if run.error]
+        return "\n".join([text_table(self.table(widest=WIDEST)), *reasons])
 
-    def table(self, bold: str = "") -> list[list[str]]:
-        """Return header and rows as short texts; `bold` is put around the best P@1."""
+    def table(self, bold: str = "", widest: int | None = None) -> list[list[str]]:
+        """Return header and rows as short texts.
+
+        Parameters
+        ----------
+        bold
+            Put around the best P@1.
+        widest
+            Reasons of failures are cut to one line of so many characters; by default they are
+            whole.
+        """
         others = [name for name in self._metrics() if name != P_AT_1.name]
         recall = ["recall"] if self._approximate() else []
         header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
@@ -123,7 +134,7 @@ class Comparison:
         table = [header]
         for row in self.rows:
             if row["error"] is not None:
-                reason = row["error"]
+                reason = row["error"] if widest is None else _one_line(row["error"], widest)
                 table.append([row["mapper"], row["pair"], row["retrieval"], reason])
                 table[-1] += [""] * (len(header) - len(table[-1]))
                 continue
@@ -231,6 +242,11 @@ def _against(row: dict[str, Any]) -> str:
         return ""
     star = "*" if row["p_holm"] < SIGNIFICANT else ""
     return f"{row['difference']:+.3f} (p = {row['p_holm']:.2g}){star}"
+
+
+def _one_line(text: str, widest: int | None = None) -> str:
+    line = " ".join(text.split())
+    return line if widest is None or len(line) <= widest else line[: widest - 1].rstrip() + "…"
 
 
 def markdown_table(rows: list[list[str]]) -> str:

@@ -22,9 +22,10 @@ class Broken(LinearMapper):
     """Fails."""
 
     name: ClassVar[str] = "broken"
+    reason: ClassVar[str] = "no such luck"
 
     def learn(self, vectors, pairs):
-        raise RuntimeError("no such luck")
+        raise RuntimeError(self.reason)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -229,6 +230,22 @@ def test_tables_hold_every_row(data):
     read = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [float(row["p@1"]) for row in read] == [row["p@1"] for row in found.rows]
     assert len(str(found).splitlines()) == 1 + len(found.rows)
+
+
+def test_a_long_reason_is_short_in_the_table_and_whole_below(data, monkeypatch):
+    reason = "\n".join(f"line {number} of many" for number in range(30))
+    monkeypatch.setattr(Broken, "reason", reason)
+    found = compare(["procrustes", Broken()], *data)
+    *table, last = str(found).splitlines()
+    rows = [cells for cells in table if cells.startswith("broken")]
+    assert len(table) == 1 + len(found.rows) and len(rows) == 3
+    for line in rows:
+        assert line.endswith("RuntimeError: line 0 of many line 1 of many line 2 of many…")
+    assert max(map(len, table)) < 200
+    assert last == f"broken: RuntimeError: {reason}".replace("\n", " ")
+    assert reason.replace("\n", " ") in found.to_markdown()
+    assert reason in found.rows[-1]["error"]
+    assert reason in list(csv.DictReader(io.StringIO(found.to_csv())))[-1]["error"]
 
 
 def test_what_cannot_be_compared_is_said_first(data):
