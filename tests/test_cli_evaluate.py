@@ -183,6 +183,12 @@ def test_all_is_every_registered_mapper_once():
     assert made[0].regularization == 5
 
 
+def test_all_twice_is_all_once():
+    once = [mapper.name for mapper in make_mappers(["all", "geomm"], [])]
+    twice = [mapper.name for mapper in make_mappers(["all", "geomm", "all"], [])]
+    assert twice == once and twice[-1] == "geomm"
+
+
 def test_settings_go_to_the_mappers_that_know_them():
     geomm, procrustes = make_mappers(["geomm", "procrustes"], ["regularization=7"])
     assert geomm.regularization == 7 and not hasattr(procrustes, "regularization")

@@ -59,7 +59,7 @@ def make_mappers(choices: Iterable[str], settings: Iterable[str]) -> list[Mapper
     if "all" in names:
         at = names.index("all")
         rest = [name for name in registry.mappers if name not in names]
-        names[at : at + 1] = rest
+        names[at:] = rest + [name for name in names[at:] if name != "all"]
     used: set[str] = set()
     made = []
     for choice in names:
