@@ -117,6 +117,8 @@ def _check_first(word: str) -> None:
         problem = "begins with a byte order mark, which files may begin with"
     elif ends_in_returns(written):
         problem = "holds a carriage return after a number, as files with odd line ends do"
+    elif numbers_at_end(written, integers=True):  # the first line tells how many numbers there are
+        problem = "ends in a number after a space, which counts as one of the vector's"
     else:
         return
     raise FormatError(

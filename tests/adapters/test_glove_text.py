@@ -1,9 +1,12 @@
 """GloVe's text, against gensim's reader of files without a header."""
 
+import re
+
 import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, read_embeddings, write_embeddings
+from geomm_plugin.errors import FormatError
 
 
 @pytest.fixture
@@ -30,3 +33,16 @@ def test_the_first_line_is_a_word(tmp_path, embeddings):
     lines = (tmp_path / "x.txt").read_text(encoding="utf-8").splitlines()
     assert [line.split(" ")[0] for line in lines] == embeddings.words
     assert read_embeddings(tmp_path / "x.txt").words == embeddings.words
+
+
+@pytest.mark.parametrize("word", ["windows 95", "a +5", "7 8", "x 1 2"])
+def test_a_first_word_that_would_not_read_back_is_refused(tmp_path, word):
+    vectors = np.arange(6, dtype=np.float32).reshape(2, 3)
+    path = tmp_path / "x.glove"
+    with pytest.raises(FormatError, match=f"first word {re.escape(repr(word))} ends in a number"):
+        write_embeddings(Embeddings([word, "dog"], vectors), path)
+    assert not path.exists()
+    write_embeddings(Embeddings(["dog", word], vectors), path)  # "write it further down"
+    assert read_embeddings(path).words == ["dog", word]
+    write_embeddings(Embeddings([word, "dog"], vectors), tmp_path / "x.vec")  # "or a .vec file"
+    assert read_embeddings(tmp_path / "x.vec").words == [word, "dog"]
