@@ -84,13 +84,15 @@ def test_a_rotation_leaves_analogies_as_they_are(words):
 
 def test_before_and_after_a_mapping():
     demo = load_demo()
-    numbers = [("two", "second", "three", "third"), ("Three", "third", "four", "fourth")]
+    right = [("France", "french", "spain", "spanish"), ("four", "fourth", "five", "fifth")]
+    asked = {"right": right, "wrong": [("two", "second", "three", "third")]}
     pair = {("en", "es"): demo.train["en", "es"]}
     two = {language: demo.embeddings[language] for language in ("en", "es")}
     mapped = get_mapper("procrustes", normalize=()).fit(two, pair).map(two)
-    before = evaluate_analogies(two, "en", {"numbers": numbers})
-    assert before.total.n_questions == 2, "'Three' is looked up as 'three'"
-    assert evaluate_analogies(mapped, "en", {"numbers": numbers}) == before
+    before = evaluate_analogies(two, "en", asked)
+    assert before.total.n_questions == 3, "'France' is looked up as 'france'"
+    assert before.sections["right"].accuracy == 1 and before.sections["wrong"].accuracy == 0
+    assert evaluate_analogies(mapped, "en", asked) == before, "a rotation keeps all cosines"
 
 
 def test_files_are_read_by_section(tmp_path):

@@ -13,11 +13,12 @@ def test_precision_and_reciprocal_rank_by_hand():
 
 
 @pytest.mark.parametrize("metric", registry.metrics.values(), ids=registry.metrics)
-def test_ranks_past_the_depth_score_alike(metric):
-    if metric.depth is not None:
-        deep = np.array([metric.depth + 1, metric.depth + 100, NOT_FOUND])
-        assert len(np.unique(metric.score(deep))) == 1
-        assert metric.score(np.array([metric.depth])) > metric.score(deep[:1])
+def test_ranks_up_to_the_depth_count_and_deeper_ones_score_alike(metric):
+    depth = 1000 if metric.depth is None else metric.depth
+    deep = np.array([depth + 1, depth + 100, NOT_FOUND])
+    alike = 3 if metric.depth is None else 1  # without a depth every rank counts
+    assert len(np.unique(metric.score(deep))) == alike
+    assert metric.score(np.array([depth])) > metric.score(deep[:1])
 
 
 def test_a_better_rank_never_scores_less():
