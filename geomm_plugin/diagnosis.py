@@ -31,7 +31,7 @@ from geomm_plugin.embeddings import Embeddings, Matrix, RowIndices, Vector, as_e
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.factorization import eigh
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.normalize import unit
+from geomm_plugin.normalize import NormalizedVectors, Normalizer, unit
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import CSLS, Cosine, Index
 from geomm_plugin.similarity import correlation
@@ -171,7 +171,7 @@ class Case:
                 f"({self.source}, {self.target}); a diagnosis needs {2 * FOLDS}. Check the "
                 "language order and the letter case of the dictionary."
             )
-        x, z = self._space(self.x), self._space(self.z)
+        x, z = _centered(self.x), _centered(self.z)
         here, there = _one_to_one(pairs, seed)
         lower = sum(w.lower() in self.x for w in pairs.missing_source)
         lower += sum(w.lower() in self.z for w in pairs.missing_target)
@@ -195,11 +195,6 @@ class Case:
             singular_value_gap(x[:POOL], z[:POOL]),
             self._suspicious(mapper, pairs, seed),
         )
-
-    def _space(self, embeddings: Embeddings) -> Matrix:
-        rows = unit(embeddings.vectors.astype(np.float32, copy=False))
-        centered: Matrix = rows - rows.mean(axis=0)
-        return centered
 
     def _fit(self, mapper: Mapper, dictionary: Dictionary) -> Mapper:
         fresh = type(mapper)(**mapper.get_params())
@@ -238,6 +233,12 @@ class Case:
             SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), self.z.words[best[i]])
             for i in low[np.argsort(cosines[low])]
         )
+
+
+def _centered(embeddings: Embeddings) -> NormalizedVectors:
+    """Return unit vectors less their mean, made when rows are asked for: a few of a vocabulary."""
+    vectors = embeddings.vectors
+    return Normalizer(("unit", "center")).fit({"": vectors}).view("", vectors)
 
 
 def hubness(index: Index, queries: Matrix, targets: int, k: int = NEIGHBORS) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings
+from geomm_plugin.comparison import measure
 from geomm_plugin.diagnosis import (
     diagnose,
     hubness,
@@ -99,6 +100,19 @@ def test_a_pair_that_is_its_own_suggestion_is_not_suspected(languages, monkeypat
         (found,) = diagnose(data, {("en", "es"): [*pairs, ("en7", "es8")]})
         assert [pair.target for pair in found.suspicious] == ["es8"]
         assert found.suspicious[0].suggestion == "es7"
+
+
+def test_no_vocabulary_is_copied(monkeypatch):
+    monkeypatch.setattr("geomm_plugin.diagnosis.POOL", 500)
+    data = {
+        language: Embeddings([f"{language}{i}" for i in range(60_000)], cloud(seed, 60_000, 100))
+        for seed, language in enumerate(("en", "es"))
+    }
+    pairs = {("en", "es"): [(f"en{i}", f"es{i}") for i in range(300)]}
+    for embeddings in data.values():
+        assert embeddings.row_of  # made once, whatever is asked first
+    _, peak = measure(lambda: diagnose(data, pairs))
+    assert peak < 60_000 * 100 * 4
 
 
 def test_what_cannot_be_diagnosed_is_said(languages):
