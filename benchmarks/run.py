@@ -1,7 +1,7 @@
 """Measure everything in one go and write RESULTS.md and growth.svg: `make benchmark`.
 
 Each job runs in a process of its own, one after the other, ours and the others' in turn, so that
-ratios come from one machine in one state. SMALL=1 takes minutes, not half an hour.
+ratios come from one machine in one state. SMALL=1 takes minutes, not three quarters of an hour.
 """
 
 from __future__ import annotations

@@ -16,11 +16,14 @@ def help_of_commands() -> str:
     """Return a section for each command."""
     from geomm_plugin.cli import COMMANDS, group
 
-    sections = []
     context = click.Context(group, info_name="geomm")
-    for name in COMMANDS:
-        command = group.get_command(context, name)
-        assert command is not None
-        text = command.get_help(click.Context(command, context, name, max_content_width=100))
-        sections.append(f"## geomm {name}\n\n```text\n{text}\n```\n")
-    return "\n".join(sections)
+    commands = ((name, group.get_command(context, name)) for name in COMMANDS)
+    return "\n".join(_sections(context, name, command) for name, command in commands if command)
+
+
+def _sections(parent: click.Context, name: str, command: click.Command) -> str:
+    """Return the section of a command, and those of the commands in it."""
+    context = click.Context(command, parent, name, max_content_width=100)
+    text = f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    within = command.commands if isinstance(command, click.Group) else {}
+    return "\n".join([text, *(_sections(context, *each) for each in within.items())])

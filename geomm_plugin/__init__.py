@@ -8,7 +8,7 @@ The pipeline is the table of contents; each arrow is a module:
     fit, map    mapper, mappers/        get_mapper("geomm").fit(embeddings, dictionaries)
     map         shared_space            mapper.map(embeddings).translate("dog", "en", "es")
     retrieve    retrieval               Cosine, CSLS, InvertedSoftmax
-    evaluate    metrics, evaluation     evaluate(...), compare(...)
+    evaluate    evaluation, comparison  evaluate(...), compare(...)
     export      formats, storage        write_embeddings(...), save_mapper(...)
 """
 

@@ -15,7 +15,8 @@ from geomm_plugin.choice import choose_mapper
 from geomm_plugin.cli import options
 from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
 from geomm_plugin.cli.align_run import AlignRun
-from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
 from geomm_plugin.fit_report import regularization_choices
 from geomm_plugin.formats import read_embeddings, write_embeddings
 from geomm_plugin.lock import alone_in
@@ -115,7 +116,7 @@ def command(
                 chosen = run.fitted
             space = chosen.map(read)
             for language in space:
-                mapped = space[language].with_words(extra.get(language, ()))
+                mapped = _with_words(space[language], language, extra.get(language, []))
                 aligned = mapped if keep_length else MappedEmbeddings(mapped, unit)
                 write_embeddings(aligned, folder / files[language], format=written)
                 run.add(files[language])
@@ -142,6 +143,17 @@ def _check_names(files: Mapping[str, str]) -> None:
                 f"The aligned file of {language!r} would be called {name!r}, which is no name of a "
                 "file. Choose another name for the language, or another --suffix."
             )
+
+
+def _with_words(embeddings: Embeddings, language: str, words: list[str]) -> Embeddings:
+    """Add the words of --extra-words, or say why one has no vector."""
+    try:
+        return embeddings.with_words(words)
+    except UnknownNameError as error:
+        raise UnknownNameError(
+            f"--extra-words of {language}: {error} Words outside the vocabulary get vectors from "
+            "subwords only: give a fastText .bin."
+        ) from error
 
 
 def _summarize_fit(mapper: Mapper) -> None:

@@ -18,8 +18,8 @@ from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
 from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, mutual_neighbors
 
 __all__ = [
-    "BestNeighbors",
     "CSLS",
+    "BestNeighbors",
     "Cosine",
     "Index",
     "InvertedSoftmax",

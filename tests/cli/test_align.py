@@ -80,3 +80,16 @@ def test_files_of_an_earlier_run_in_another_space_are_told(tmp_path, monkeypatch
     told = align("-o", "out", "--suffix", ".vec.gz", languages=("es",), mapper="cca")
     assert "out/it.vec.gz" in told and "in the space of another mapper" in told
     assert Path("out/it.vec.gz").exists()
+
+
+def test_an_extra_word_without_a_vector_names_its_language_and_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for language, embeddings in make_toy().embeddings.items():
+        write_embeddings(embeddings, f"{language}.vec")
+    Path("en-es.txt").write_text("en1 es1\nen2 es2\n")
+    Path("words.txt").write_text("unheard\n")
+    arguments = ["en=en.vec", "es=es.vec", "-d", "en-es=en-es.txt", "-m", "procrustes", "-o", "out"]
+    done = CliRunner().invoke(group, ["align", *arguments, "--extra-words", "en=words.txt"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith("--extra-words of en: The word 'unheard' is not among")
+    assert "give a fastText .bin" in done.stderr
