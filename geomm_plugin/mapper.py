@@ -30,7 +30,6 @@ from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
     NotFittedError,
-    ParameterError,
     UnknownNameError,
     did_you_mean,
 )
@@ -38,7 +37,7 @@ from geomm_plugin.factorization import eigh, few_threads, svd
 from geomm_plugin.language_graph import check_connected, choose_hub, spanning_tree
 from geomm_plugin.moments import Moments
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
-from geomm_plugin.parameters import check_parameters, parameters_of
+from geomm_plugin.parameters import check_known, check_parameters, parameters_of
 from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 
 TIME = "cpu seconds"  # in a mapper's report; told, but not saved, so that equal fits save equally
@@ -87,11 +86,7 @@ class Mapper(ABC):
         """Change parameters by name."""
         known = parameters_of(type(self))
         for name, value in params.items():
-            if name not in known:
-                raise ParameterError(
-                    f"The mapper {self.name!r} has no parameter {name!r}."
-                    f"{did_you_mean(name, known)} It has: {', '.join(known)}."
-                )
+            check_known(self.name, name, known)
             setattr(self, name, value)
         return self
 

@@ -10,7 +10,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -101,11 +101,7 @@ def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
     label = getattr(owner, "name", owner.__name__)
     values = {}
     for name, text in settings.items():
-        if name not in known:
-            raise ParameterError(
-                f"{label!r} has no parameter {name!r}.{did_you_mean(name, known)} "
-                f"It has: {', '.join(known)}."
-            )
+        check_known(label, name, known)
         annotation = known[name].annotation
         found, value = _parse(text, annotation)
         if not found:
@@ -114,6 +110,15 @@ def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
             )
         values[name] = value
     return values
+
+
+def check_known(label: str, name: str, known: Collection[str]) -> None:
+    """Refuse a parameter that there is not."""
+    if name not in known:
+        raise ParameterError(
+            f"{label!r} has no parameter {name!r}.{did_you_mean(name, known)} "
+            f"It has: {', '.join(known)}."
+        )
 
 
 def options_of(annotation: Any) -> tuple[Any, ...]:

@@ -17,7 +17,6 @@ import pluggy
 from geomm_plugin import hookspecs
 from geomm_plugin.errors import (
     GeommError,
-    ParameterError,
     PluginError,
     UnknownNameError,
     did_you_mean,
@@ -308,14 +307,10 @@ metrics: Catalog[Metric] = Catalog(
 
 def get_mapper(name: str, **params: Any) -> Mapper:
     """Make the mapper registered under a name, e.g. get_mapper("geomm", regularization=100)."""
-    from geomm_plugin.parameters import parameters_of
+    from geomm_plugin.parameters import check_known, parameters_of
 
     mapper_class = mappers[name]
     known = parameters_of(mapper_class)
     for param in params:
-        if param not in known:
-            raise ParameterError(
-                f"The mapper {name!r} has no parameter {param!r}.{did_you_mean(param, known)} "
-                f"It has: {', '.join(known)}."
-            )
+        check_known(name, param, known)
     return mapper_class(**params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -14,6 +14,22 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import parameters_of, parse_settings
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.retrieval import Retrieval
+
+
+def mappers_option(default: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Return the option that chooses several mappers."""
+    return click.option(
+        "--mapper",
+        "-m",
+        "mappers",
+        multiple=True,
+        default=default,
+        show_default=True,
+        metavar="NAME[:PARAMETER=VALUE,...]",
+        help="A name that `geomm mappers` lists, e.g. geomm:regularization=100, or all. "
+        "Repeatable.",
+    )
+
 
 retrievals_option = click.option(
     "--retrieval",

@@ -20,25 +20,8 @@ from geomm_plugin.evaluation import UnknownWords
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
-@click.option(
-    "--test",
-    "-t",
-    "tests",
-    multiple=True,
-    required=True,
-    metavar="LANG-LANG=FILE",
-    help="Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt. Repeatable.",
-)
-@click.option(
-    "--mapper",
-    "-m",
-    "mappers",
-    multiple=True,
-    default=("all",),
-    show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
-    help="A name that `geomm mappers` lists, e.g. geomm:regularization=100, or all. Repeatable.",
-)
+@options.tests_option
+@choices.mappers_option(("all",))
 @options.set_option
 @choices.retrievals_option
 @choices.metrics_option

@@ -14,28 +14,11 @@ from geomm_plugin.one_hop import MAPPERS, one_hop
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
-@click.option(
-    "--test",
-    "-t",
-    "tests",
-    multiple=True,
-    required=True,
-    metavar="LANG-LANG=FILE",
-    help="Test dictionary of a pair that has no training dictionary, e.g. fr-pt=... Repeatable.",
-)
+@options.tests_option
 @click.option(
     "--pivot", metavar="LANG", help="The language in between; by default the only possible one."
 )
-@click.option(
-    "--mapper",
-    "-m",
-    "mappers",
-    multiple=True,
-    default=MAPPERS,
-    show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
-    help="A name that `geomm mappers` lists, e.g. geomm:regularization=100. Repeatable.",
-)
+@choices.mappers_option(MAPPERS)
 @options.set_option
 @options.retrieval_option
 @click.option(

@@ -34,6 +34,15 @@ identical_option = click.option(
     metavar="LANG-LANG",
     help="Use the words that both languages spell alike as a dictionary. Repeatable.",
 )
+tests_option = click.option(
+    "--test",
+    "-t",
+    "tests",
+    multiple=True,
+    required=True,
+    metavar="LANG-LANG=FILE",
+    help="Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt. Repeatable.",
+)
 mapper_option = click.option(
     "--mapper",
     "-m",

@@ -143,25 +143,8 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
 @command.command()
 @options.embeddings_argument
 @options.dictionary_option
-@click.option(
-    "--test",
-    "-t",
-    "tests",
-    multiple=True,
-    required=True,
-    metavar="LANG-LANG=FILE",
-    help="Test dictionary of a pair of languages. Repeatable.",
-)
-@click.option(
-    "--mapper",
-    "-m",
-    "mappers",
-    multiple=True,
-    default=("procrustes", "geomm"),
-    show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
-    help="A name that `geomm mappers` lists. Repeatable.",
-)
+@options.tests_option
+@choices.mappers_option(("procrustes", "geomm"))
 @click.option(
     "--size",
     "sizes",
