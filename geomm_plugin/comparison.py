@@ -8,7 +8,6 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,8 +44,8 @@ def compare(
     """Fit every mapper on the same data and score it on the same test words.
 
     A mapper that fails is a row with its reason, also one whose process ends where there are
-    several jobs. Vectors are read once; with several jobs they are
-    shared between processes by memory map.
+    several jobs. Vectors are read once; with several jobs they are shared between processes by
+    memory map.
 
     Parameters
     ----------
@@ -229,6 +228,8 @@ def _run_in_processes(calls: Sequence[Call], jobs: int | None) -> Iterator[Run]:
     One process that ends takes all others down, with their results: only alone it is seen whose it
     was.
     """
+    from concurrent.futures.process import BrokenProcessPool  # slow to import, as joblib is
+
     from joblib import Parallel, delayed, effective_n_jobs
 
     parallel = Parallel(n_jobs=jobs, return_as="generator", max_nbytes="1M", mmap_mode="r")
@@ -245,6 +246,8 @@ def _run_in_processes(calls: Sequence[Call], jobs: int | None) -> Iterator[Run]:
 
 
 def _run_alone(call: Call) -> Run:
+    from concurrent.futures.process import BrokenProcessPool
+
     from joblib import Parallel, delayed
 
     _, label, mapper = call
@@ -260,7 +263,7 @@ def _run_alone(call: Call) -> Run:
     return run
 
 
-def _exit_code(failure: BrokenProcessPool) -> str:
+def _exit_code(failure: Exception) -> str:
     """Return how a process ended, which joblib tells among much else."""
     found = re.search(r"\{(.+)\}", str(failure))
     return f" ({found[1]})" if found else ""

@@ -107,6 +107,25 @@ def test_latent_maps_keep_W_for_every_language():
     assert np.allclose(squares[0], singular) and np.allclose(squares[1], singular)
 
 
+def test_no_language_weighs_more_in_the_latent_space_because_its_map_is_long():
+    random = np.random.default_rng(0)
+    maps = {name: random.normal(size=(6, 6)) for name in "abc"}
+
+    def metric(*scales):
+        longer = {n: scale * W for (n, W), scale in zip(maps.items(), scales, strict=True)}
+        hub = latent_maps("hub", longer)["hub"]
+        return hub @ hub.T / np.linalg.norm(hub) ** 2
+
+    assert np.allclose(metric(1, 1, 1), metric(1e-3, 1, 500), atol=1e-10)
+    # Each at the same trace, their mean is (W_L' W_L)^(1/2) of all, not of the longest alone.
+    expected = np.zeros((6, 6))
+    for W in maps.values():
+        values, basis = np.linalg.eigh(W.T @ W)
+        root = (basis * np.sqrt(np.maximum(values, 0))) @ basis.T
+        expected += root / np.trace(root) / len(maps)
+    assert np.allclose(metric(1e-3, 1, 500), expected, atol=1e-10)
+
+
 def test_parameters_are_checked_in_fit_and_printed(toy):
     assert repr(GeoMM(regularization=5)) == "GeoMM(regularization=5)"
     for wrong in ({"regularization": -1}, {"solver": "fast"}, {"seed": 1.5}, {"normalize": "unit"}):

@@ -70,6 +70,19 @@ def test_a_pipeline_goes_through_one_word():
     assert by_method["composition"] < 1.0
 
 
+@pytest.mark.parametrize("hub", ["es", "it", "fr"])
+def test_the_pivot_is_the_hub_whatever_the_mapper_was_told(hub):
+    toy = make_toy(("en", "es", "it"), words=150, dimension=10, noise=0.6)
+    test = {("es", "it"): [(f"es{n}", f"it{n}") for n in range(150)]}
+    told = get_mapper("geomm", regularization=1.0, hub=hub)
+    plain, found = (
+        one_hop(toy.embeddings, toy.dictionaries, test, mappers=[mapper], pivot="en").results
+        for mapper in (get_mapper("geomm", regularization=1.0), told)
+    )
+    assert [(r.method, r.scores) for r in found] == [(r.method, r.scores) for r in plain]
+    assert told.hub == hub  # the mapper itself is left alone
+
+
 def test_dictionaries_may_point_either_way(three):
     embeddings, dictionaries, test = three
     turned = {(t, s): [(b, a) for a, b in found] for (s, t), found in dictionaries.items()}

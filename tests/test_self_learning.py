@@ -1,16 +1,20 @@
 """The loop: what is induced, what is held out, which round is kept."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.mappers import GeoMMSemi, Procrustes, SelfLearning
+from geomm_plugin.mapper import Edge, latent_maps
+from geomm_plugin.mappers import GeoMM, GeoMMMultiSemi, GeoMMSemi, Procrustes, SelfLearning
 from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
 from geomm_plugin.mappers.gpa import chained
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.self_learning import (
+    RISE,
     Round,
     best_round,
     divide,
@@ -20,7 +24,7 @@ from geomm_plugin.self_learning import (
     soft_labels,
 )
 from geomm_plugin.testing import Toy, make_toy
-from geomm_plugin.validation import folds
+from geomm_plugin.validation import Pool, folds
 
 SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
 
@@ -97,6 +101,24 @@ def test_any_linear_mapper_can_be_wrapped(toy):
         toy.fit(get_mapper("self_learning", mapper="regression:lambda=3"))
     with pytest.raises(ParameterError, match="self-learning already"):
         toy.fit(get_mapper("self_learning", mapper="geomm_semi"))
+
+
+@pytest.mark.parametrize("name", ["procrustes_semi", "geomm_semi"])
+def test_few_words_are_learnt_and_then_all_each_until_the_mean_csls_is_flat(name, monkeypatch):
+    monkeypatch.setattr("geomm_plugin.self_learning.FIRST_WORDS", 100)
+    toy = make_toy(words=400, dimension=20, noise=0.5, pairs=12)
+    learnt = toy.fit(get_mapper(name))
+    rounds = learnt.report_["rounds"]
+    words = [told["words"] for told in rounds]
+    assert words == sorted(words) and set(words) == {100, 400}
+    for count in (100, 400):
+        means = np.array([told["mean csls"] for told in rounds if told["words"] == count])
+        rises = np.diff(means) > RISE * np.abs(means[1:])
+        assert len(rises) > 1 and rises[:-1].all() and not rises[-1]
+    assert len(rounds) < learnt.max_rounds
+    assert words[learnt.report_["kept round"]] == 400 and precision(learnt, toy) > 0.9
+    cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_["rounds"]
+    assert [told["mean csls"] for told in cut] == [told["mean csls"] for told in rounds[:3]]
 
 
 def test_many_languages_learn_on_every_edge():
@@ -267,16 +289,42 @@ def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocab
 
 def test_lambda_follows_the_number_of_pairs():
     # At a given lambda on the 1/|Omega| scale, a dictionary written twice is the same problem.
-    from geomm_plugin.mapper import Edge
-    from geomm_plugin.mappers.geomm import GeoMM
-    from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
-
     toy = make_toy(words=150, dimension=8)
     vectors = views(toy)
     pairs = RowPairs(np.arange(90), np.arange(90))
     edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
     scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5)
     assert np.allclose(scaled, GeoMM().solve(edge, 45.0))
+
+
+def test_lambda_is_that_which_translates_held_out_words_best():
+    edge, chosen = ("en", "es"), []
+    for dimension, pairs in ((12, 30), (40, 60)):
+        vectors = views(make_toy(words=300, dimension=dimension, noise=0.9))
+        train = RowPairs(np.arange(pairs), np.arange(pairs))
+        held = RowPairs(np.arange(200, 300), np.arange(200, 300))
+        pool = Pool(vectors["en"], vectors["es"], held)
+
+        def precision_at(share, vectors=vectors, train=train, pool=pool):
+            W = ScaledGeoMM().solve(Edge("en", "es", vectors["en"], vectors["es"], train), share)
+            maps = latent_maps("es", {"en": W})
+            return pool.precision(maps["en"], maps["es"])
+
+        chosen.append(GeoMMSemi().share(vectors, {edge: train}, {edge: held}))
+        assert chosen[-1] == max(GeoMMSemi.candidates, key=precision_at)
+        assert GeoMMSemi().share(vectors, {edge: train}, {}) == GeoMMSemi.default
+        assert GeoMMSemi(regularization=7.0).share(vectors, {edge: train}, {edge: held}) == 7.0
+    assert chosen[0] != chosen[1]  # no constant does
+
+
+def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries():
+    toy = make_toy(("en", "es", "it"), words=150, dimension=8, noise=0.3, pairs=60)
+    semi = toy.fit(GeoMMMultiSemi(regularization=0.2, max_rounds=0))
+    joint = toy.fit(get_mapper("geomm_multi", regularization=0.2 * 2))
+    for language in toy.embeddings:
+        assert np.array_equal(semi.matrices_[language], joint.matrices_[language])
+    _, *later = toy.fit(GeoMMMultiSemi(max_rounds=1)).report_["rounds"]
+    assert [told["regularization"] for told in later] == [GeoMMMultiSemi.default * 2]
 
 
 def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kept(monkeypatch):
@@ -341,6 +389,30 @@ def test_at_least_one_word_is_held_out():
     rows = np.arange(600)
     train, held = divide({("en", "es"): RowPairs(rows, rows)}, 0.0005, 0)
     assert len(held["en", "es"]) == 1 and len(train["en", "es"]) == 599
+
+
+def test_a_union_is_fitted_with_all_it_found_and_what_was_found_twice_counts_twice(monkeypatch):
+    toy = make_toy(words=150, dimension=10, noise=0.8, pairs=40)
+    plain = toy.fit(get_mapper("procrustes"))
+    vectors = {n: plain.normalizer_.view(n, e.vectors) for n, e in toy.embeddings.items()}
+    found = induce(vectors, plain.matrices_, [("en", "es")], 150, "union").pairs["en", "es"]
+    fitted = []
+    learn = Procrustes.learn
+
+    def watched(self, vectors, pairs):
+        fitted.append(pairs["en", "es"])
+        return learn(self, vectors, pairs)
+
+    def counted(pairs):
+        return Counter(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+
+    monkeypatch.setattr(Procrustes, "learn", watched)
+    semi = toy.fit(get_mapper("procrustes_semi", induction="union", max_rounds=1))
+    first, second, *_ = fitted
+    assert counted(second) == counted(first) + counted(found)
+    assert second.labels is None
+    assert set(counted(found).values()) == {1, 2}  # those that are mutual twice
+    assert [told["pairs induced"] for told in semi.report_["rounds"]] == [300, 300]
 
 
 def test_union_pairs_are_chained_as_they_are():

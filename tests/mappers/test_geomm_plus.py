@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,12 +74,41 @@ def test_parameters_have_no_units(two):
     np.testing.assert_allclose(scaled(before.W("en", "es")), scaled(after.W("en", "es")), atol=1e-6)
 
 
+@pytest.mark.parametrize("background", [0.3, 1.0])
+def test_background_is_the_share_of_the_vocabulary_in_the_variances(uneven, background):
+    params = {"mixture": 2.0, "regularization": 0.4, "background": background}
+    mapper = uneven.fit("geomm_plus", **params, **PLAIN)
+    moments = moments_of(uneven, mapper)
+
+    def variance(own, language):
+        whole = uneven.normalized(mapper, language).astype(np.float64)
+        whole = whole.T @ whole
+        mixed = (1 - background) * own / np.trace(own) + background * whole / np.trace(whole)
+        return mixed * len(mixed)  # at a mean eigenvalue of 1
+
+    A, C = variance(moments.source, "en"), variance(moments.target, "es")
+    W = mapper.W("en", "es")
+    slope = A @ W @ C - moments.cross + 0.4 * (W + 2 * (A @ W + W @ C))
+    np.testing.assert_allclose(slope, 0, atol=1e-9 * abs(moments.cross).max())
+    lowest = objective(replace(moments, source=A, target=C), W, 2.0, 0.4)
+    own = uneven.fit("geomm_plus", **{**params, "background": 0.0}, **PLAIN).W("en", "es")
+    assert objective(replace(moments, source=A, target=C), own, 2.0, 0.4) > lowest
+
+
 def test_background_gives_variance_where_the_dictionary_has_none(make):
     few = make(dimensions={"en": 12, "es": 12}, links=[("en", "es")], pairs=5)
-    mapper = few.fit("geomm_plus", background=1.0, **PLAIN)
-    moments = moments_of(few, mapper)
-    assert np.linalg.matrix_rank(moments.source) < 12
-    assert np.isfinite(mapper.W("en", "es")).all()
+
+    def beyond_the_dictionary(background):
+        """The share of the map that words without a dictionary word's direction take part in."""
+        mapper = few.fit("geomm_plus", background=background, **PLAIN)
+        moments = moments_of(few, mapper)
+        values, basis = np.linalg.eigh(moments.source)
+        empty = basis[:, values < 1e-9 * values.max()]
+        assert empty.shape[1] == 12 - 5
+        return np.linalg.norm(empty.T @ scaled(mapper.W("en", "es")))
+
+    assert beyond_the_dictionary(0.0) < 1e-9
+    assert beyond_the_dictionary(1.0) > 0.01
 
 
 def test_self_learning_translates_more_than_a_few_pairs_do():

@@ -43,6 +43,18 @@ def test_rounds_never_raise_the_loss_and_end_below_a_tree_of_procrustes(three):
     assert loss(three, gpa, chains) < loss(three, three.fit("procrustes"), chains)
 
 
+def test_rounds_go_on_until_one_gains_next_to_nothing(make):
+    links = [("en", "es"), ("en", "it")]
+    toy = make(dimensions=dict.fromkeys(("en", "es", "it"), 12), links=links, noise=1.5)
+    chains = chained(row_pairs(toy))
+    one, default, best = (
+        loss(toy, toy.fit("gpa", **params), chains)
+        for params in ({"max_iterations": 1}, {}, {"tolerance": 0.0, "max_iterations": 500})
+    )
+    assert default == pytest.approx(best, rel=1e-6)
+    assert one > best * (1 + 1e-4)
+
+
 def test_no_rotation_of_one_language_improves_the_minimum(three):
     """At the minimum the sum of M_ij R_j, seen in R_i's frame, is symmetric positive."""
     gpa = three.fit("gpa", tolerance=0.0, max_iterations=500)

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+from geomm_plugin import Embeddings
 from geomm_plugin.mapper import Edge
 from geomm_plugin.mappers.rcsls import RCSLS, RelaxedCSLS
 from geomm_plugin.normalize import Normalizer
+from geomm_plugin.testing import Toy, make_toy
 
 
 def edge_of(toy):
@@ -95,6 +97,29 @@ def test_auto_takes_the_first_best_number_of_steps(two):
     assert report["iterations"] == curve.index(max(curve))
     again = two.fit("rcsls", iterations=report["iterations"])
     np.testing.assert_array_equal(mapper.W("en", "es"), again.W("en", "es"))
+
+
+@pytest.mark.parametrize("max_iterations", [30, 4])
+def test_too_few_words_to_hold_out_take_ten_steps_or_as_many_as_are_allowed(max_iterations):
+    toy, steps = make_toy(pairs=5), min(10, max_iterations)
+    auto = toy.fit(RCSLS(max_iterations=max_iterations))
+    report = auto.report_["descent"]["en-es"]
+    assert report["held-out p@1"] == [] and report["iterations"] == steps
+    given = toy.fit(RCSLS(iterations=steps))
+    np.testing.assert_array_equal(auto.W("en", "es"), given.W("en", "es"))
+
+
+def test_words_beyond_the_vocabulary_are_nobody_s_neighbours():
+    toy = make_toy(words=120, pairs=80, noise=0.3)
+    frequent = {n: Embeddings(e.words[:80], e.vectors[:80]) for n, e in toy.embeddings.items()}
+
+    def fit(toy, vocabulary):
+        mapper = RCSLS(normalize=("unit",), iterations=5, vocabulary=vocabulary)
+        return toy.fit(mapper).W("en", "es")
+
+    alone = fit(Toy(frequent, toy.dictionaries), 120)
+    np.testing.assert_allclose(fit(toy, 80), alone, atol=1e-6)
+    assert abs(fit(toy, 120) - alone).max() > 1e-3
 
 
 def test_latent_inference_shares_the_same_map(two):
