@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -90,19 +88,15 @@ def test_background_is_the_share_of_the_vocabulary_in_the_variances(uneven, back
     W = mapper.W("en", "es")
     slope = A @ W @ C - moments.cross + 0.4 * (W + 2 * (A @ W + W @ C))
     np.testing.assert_allclose(slope, 0, atol=1e-9 * abs(moments.cross).max())
-    lowest = objective(replace(moments, source=A, target=C), W, 2.0, 0.4)
-    own = uneven.fit("geomm_plus", **{**params, "background": 0.0}, **PLAIN).W("en", "es")
-    assert objective(replace(moments, source=A, target=C), own, 2.0, 0.4) > lowest
 
 
 def test_background_gives_variance_where_the_dictionary_has_none(make):
     few = make(dimensions={"en": 12, "es": 12}, links=[("en", "es")], pairs=5)
 
     def beyond_the_dictionary(background):
-        """The share of the map that words without a dictionary word's direction take part in."""
+        """Return the share of W in directions that no source word of the dictionary has."""
         mapper = few.fit("geomm_plus", background=background, **PLAIN)
-        moments = moments_of(few, mapper)
-        values, basis = np.linalg.eigh(moments.source)
+        values, basis = np.linalg.eigh(moments_of(few, mapper).source)
         empty = basis[:, values < 1e-9 * values.max()]
         assert empty.shape[1] == 12 - 5
         return np.linalg.norm(empty.T @ scaled(mapper.W("en", "es")))
