@@ -154,17 +154,11 @@ class SelfLearner(LinearMapper):
         mapper = self.learner(vectors, train, held, False)
         maps = self._fit(mapper, vectors, train, {})
         with progress.task("Self-learning", total=self.max_rounds) as advance:
-            largest = max(len(vectors[language]) for edge in train for language in edge)
-            all_words = min(self.vocabulary, largest)
-            for words in sorted({min(FIRST_WORDS, all_words), all_words}):
+            for words in self._vocabularies(vectors, train):
                 last = -np.inf
                 while True:
                     found = induce(vectors, maps, list(train), words, self.induction)
-                    right = [
-                        direction
-                        for (s, t), pool in pools.items()
-                        for direction in pool.right(maps[s], maps[t])
-                    ]
+                    right = translated(pools, maps)
                     rounds.append(Round(words, behind, found.mean_csls, mapper, right))
                     told.append(rounds[-1].report(found.pairs, time.process_time() - clock))
                     clock = time.process_time()
@@ -177,6 +171,12 @@ class SelfLearner(LinearMapper):
                     maps = self._fit(mapper, vectors, joined, {})
                     advance(1, note=f"mean CSLS {found.mean_csls:.4f}")
         return rounds
+
+    def _vocabularies(self, vectors: Vectors, pairs: Pairs) -> list[int]:
+        """Return how many words are translated, first and then."""
+        largest = max(len(vectors[language]) for edge in pairs for language in edge)
+        all_words = min(self.vocabulary, largest)
+        return sorted({min(FIRST_WORDS, all_words), all_words})
 
     def _joined(self, dictionary: Pairs, induced: Pairs | None) -> Pairs:
         if induced is None:
@@ -192,6 +192,11 @@ class SelfLearner(LinearMapper):
         maps = mapper.learn(vectors, pairs)
         report.update(mapper.report_)
         return maps
+
+
+def translated(pools: Mapping[tuple[str, str], Pool], maps: Mapping[str, Matrix]) -> list[Mask]:
+    """Say which held-out words maps translate, by dictionary and direction."""
+    return [right for (s, t), pool in pools.items() for right in pool.right(maps[s], maps[t])]
 
 
 def best_round(rounds: Sequence[Round]) -> int:

@@ -167,4 +167,5 @@ def _summarize_fit(mapper: Mapper) -> None:
     with suppress(FormatError):
         for pair, choice in regularization_choices(report).items():
             scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
-            click.echo(f"{pair}: regularization {choice.value:g} (held-out P@1 {scores})")
+            tried = f" (held-out P@1 {scores})" if scores else ""
+            click.echo(f"{pair}: regularization {choice.value:g}{tried}")

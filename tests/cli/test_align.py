@@ -93,3 +93,14 @@ def test_an_extra_word_without_a_vector_names_its_language_and_the_way_out(tmp_p
     assert done.exit_code == 2
     assert done.stderr.startswith("--extra-words of en: The word 'unheard' is not among")
     assert "give a fastText .bin" in done.stderr
+
+
+def test_a_lambda_that_follows_a_rule_is_told_without_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for language, embeddings in make_toy(dimension=8).embeddings.items():
+        write_embeddings(embeddings, f"{language}.vec")
+    Path("en-es.txt").write_text("".join(f"en{n} es{n}\n" for n in range(40)))
+    arguments = ["en=en.vec", "es=es.vec", "-d", "en-es=en-es.txt", "-o", "out"]
+    done = CliRunner().invoke(group, ["align", *arguments, "-m", "geomm_plus:max_rounds=0"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "en-es: regularization 2\n" in done.stdout  # 10 d / pairs
