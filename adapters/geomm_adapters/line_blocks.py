@@ -59,6 +59,10 @@ class LineBlocks:
             block, self._lines = block[:end], block[end:]
         return block
 
+    def give_back(self, lines: memoryview) -> None:
+        """Take back the last lines of the block that was taken."""
+        self._lines = lines
+
     def _end_of(self, count: int, block: memoryview) -> int:
         """Return where `count` lines end, or fewer, if these are longer than the first ones."""
         for size in (int(2 * count * self._bytes_per_line) + 1024, len(block)):

@@ -53,7 +53,7 @@ class VecReader:
             if not block:
                 break
             self._refuse_blank(block)
-            self._add(self._parse(block))
+            self._add(self._parse(block, wanted))
             yield
         self._check_promise()
 
@@ -83,8 +83,8 @@ class VecReader:
         first = first.rstrip(b" \r")
         if ends_in_returns(first):
             raise FormatError(
-                f"{self.path}: its lines end in carriage returns alone. Turn each into a line feed,"
-                f" e.g. with: tr '\\r' '\\n' < {self.path.name} > new.vec"
+                f"{self.path}, line 1: lines end in carriage returns alone. Turn each into a line "
+                f"feed, e.g. with `tr '\\r' '\\n' < {self.path.name} > new.vec`."
             )
         columns = first.split(b" ")
         promised: int | None = None
@@ -106,11 +106,17 @@ class VecReader:
             )
         return _Header(promised, numbers)
 
-    def _parse(self, block: memoryview) -> Lines:
+    def _parse(self, block: memoryview, wanted: int | None) -> Lines:
+        """Read a block; of one that holds more lines than asked for, those that are wanted."""
         try:
             lines = parse_lines(block, self._header.dimension)
         except BadLineError as error:
             lines_there = bytes(block).split(b"\n")[:-1]
+            good = [n for n, line in enumerate(lines_there[: error.line]) if line.strip(b" \r")]
+            if wanted is not None and len(good) >= wanted:  # lines too short for their numbers
+                end = sum(len(line) + 1 for line in lines_there[: good[wanted - 1] + 1])
+                self._blocks.give_back(block[end:])
+                return self._parse(block[:end], wanted)
             line = lines_there[error.line]
             number = self._lines + error.line + 1
             last = self._blocks.ended and error.line == len(lines_there) - 1

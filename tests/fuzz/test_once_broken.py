@@ -125,6 +125,17 @@ def test_rows_that_a_table_of_spacy_does_not_have(tmp_path, rows):
         read_embeddings(tmp_path / "good")
 
 
+def test_a_bad_line_behind_the_words_asked_for(tmp_path):
+    first = b"24 " + b"4 " * 27 + b"3\n"
+    path = written(tmp_path, "a.vec", first + b"dog 0.1257 -0.1321 0.6404\n" * 2)
+    assert read_embeddings(path, max_words=1).words == ["24"]
+    with pytest.raises(FormatError, match="line 2: expected 28 numbers, found 3"):
+        read_embeddings(path, max_words=2)
+    path = written(tmp_path, "b.vec", b"1 28\n" + first + b"dog 1\n" * 2)
+    with pytest.raises(FormatError, match="promises 1 words, but the file holds 3"):
+        read_embeddings(path)
+
+
 def test_dictionaries(tmp_path):
     packed = bytearray(gzip.compress(b"dog perro\n" * 99))
     packed[12] ^= 255  # zlib has an error of its own

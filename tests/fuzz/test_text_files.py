@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geomm_adapters import gzip_stream, line_blocks
 from geomm_adapters.decimals import parse_decimal
-from geomm_adapters.vec_lines import BadLineError, parse_line
+from geomm_adapters.vec_lines import BadLineError, ends_in_returns, parse_line
 from geomm_plugin import read_embeddings
 from geomm_plugin.errors import GeommError
 
@@ -38,6 +38,8 @@ def line_by_line(content, max_words):
     if not b"".join(lines).strip():
         raise Refused
     lines = lines if lines[-1] else lines[:-1]
+    if ends_in_returns(lines[0].rstrip(b" \r")):
+        raise Refused(1)
     columns = lines[0].rstrip(b" \r").split(b" ")
     promised = None
     if len(columns) == 2 and all(column.isdigit() for column in columns):
