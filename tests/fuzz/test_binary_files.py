@@ -57,7 +57,9 @@ def word2vec_one_by_one(content, count):
         rest = rest[4 * dimension :]
     if (count is None or promised < count) and rest.strip():
         return None
-    return words, np.array(rows, np.float32).reshape(len(rows), dimension)
+    first = [row for row, word in enumerate(words) if words.index(word) == row]
+    vectors = np.array(rows, np.float32).reshape(len(rows), dimension)
+    return [words[row] for row in first], vectors[first]
 
 
 @fuzzed(60)
