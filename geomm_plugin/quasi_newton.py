@@ -78,6 +78,8 @@ def minimize_jointly(
         The search ends when PATIENCE iterations lower the cost by less than this part of what all
         iterations and the start gained over the zero map.
     """
+    import scipy.linalg  # noqa: F401  # its BLAS must be there before threads are limited
+
     with progress.task("GeoMM_multi", total=max_iterations) as advance, few_threads():
         point = _at(problem, rotations, _root(metric))
         costs = [point.cost]

@@ -1,5 +1,9 @@
 """Many languages at once: gradients, the bilingual case, the two solvers, odd graphs."""
 
+import os
+import subprocess
+import sys
+
 import autograd
 import autograd.numpy as anp
 import numpy as np
@@ -258,3 +262,27 @@ def test_fewer_pairs_than_dimensions_need_no_regularization(pairs):
     held = toy.fit(get_mapper("geomm_multi", regularization=1e-6)).report_["solver"]
     assert free["iterations"] > 1
     assert free["cost"] <= held["cost"]
+
+
+def test_no_blas_has_several_threads_in_the_search():
+    code = """
+from geomm_plugin import get_mapper, quasi_newton
+from geomm_plugin.testing import make_toy
+from threadpoolctl import threadpool_info
+
+made, seen = quasi_newton.PairInverse.__init__, set()
+
+def watched(self, *arguments):
+    made(self, *arguments)
+    seen.update((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+
+quasi_newton.PairInverse.__init__ = watched
+make_toy(words=60, dimension=6).fit(get_mapper("geomm_multi", regularization=0.1))
+print(len(seen), {threads for _, threads in seen})
+"""
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    pools, threads = told.stdout.split(maxsplit=1)
+    assert int(pools) >= 1 and threads.strip() == "{1}", told.stdout
