@@ -22,7 +22,7 @@ from geomm_plugin.embeddings import Embeddings, Matrix
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.formats import Format, finite_rows, word_bytes
 
-_ROWS_AT_ONCE = 32  # formatted before they are written: 100 kB; a megabyte costs the system twice the time
+_ROWS_AT_ONCE = 32  # formatted before they are written: 100 kB; a megabyte takes the system longer
 
 
 class FastTextVec(Format):
