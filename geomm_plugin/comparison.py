@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from geomm_plugin import progress, registry
 from geomm_plugin.comparison_table import AVERAGE, Comparison, Run
-from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair
+from geomm_plugin.dictionary import Dictionaries, Dictionary, check_pair, warn_if_swapped
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation import Evaluation, UnknownWords, chosen_metrics, evaluate
@@ -144,6 +144,9 @@ class Task:
                         f"The test dictionary {pair} names the language {language!r}, which has no "
                         f"embeddings; there are {', '.join(self.embeddings)}."
                     )
+        for pair, dictionary in [*self.dictionaries.items(), *self.tests.items()]:
+            if all(language in self.embeddings for language in pair):
+                warn_if_swapped(dictionary, *pair, self.embeddings)
 
     def asked(self) -> tuple[tuple[str, str], ...]:
         """Return each (pair, retrieval) that a mapper is scored on, and the averages."""

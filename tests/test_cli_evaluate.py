@@ -216,3 +216,14 @@ def test_a_mistyped_command_or_option_is_one_sentence():
     told = run("align", *FILES, status=2).stderr
     assert told.startswith("Missing option '--output' / '-o'. See ")
     assert told.endswith(" align --help.\n") and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate", "diagnose", "align"])
+def test_swapped_columns_are_told_once_by_every_command(command, tmp_path):
+    swapped = f"es-en={FOLDER}/en-es.train.txt"
+    further = {
+        "compare": ["--test", f"en-es={FOLDER}/en-es.test.txt", "-m", "procrustes"],
+        "align": ["-m", "procrustes", "-o", str(tmp_path / "out")],
+    }
+    told = run(command, *FILES, *LIMIT, "-d", swapped, *further.get(command, [])).stderr
+    assert told.count("columns seem to be swapped: it may be a dictionary en-es") == 1
