@@ -18,7 +18,6 @@ NOTHING_TO_LEARN = (
     "take words that are spelt alike."
 )
 
-
 embeddings_argument = click.argument("embeddings", nargs=-1, required=True, metavar="LANG=FILE...")
 dictionary_option = click.option(
     "--dictionary",

@@ -8,13 +8,11 @@ the score of the gold word). What is found is exactly what comparing everything 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from geomm_plugin import progress
-from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.embeddings import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.retrieval.best import SPARE, Best, best_means
 from geomm_plugin.retrieval.bias import Bias
@@ -23,9 +21,6 @@ from geomm_plugin.retrieval.interface import Index, Neighbors
 
 QUERIES = 1024  # queries and targets that are compared in one matrix product: 32 MB
 TARGETS = 8192
-
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 class BiasedIndex(Index):
