@@ -21,7 +21,12 @@ import click
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from geomm_plugin import CSLS, get_mapper, read_dictionary, read_embeddings
+from geomm_plugin import (
+    CSLS,
+    get_mapper,
+    read_dictionary,
+    read_embeddings,
+)
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.normalize import unit
 

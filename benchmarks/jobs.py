@@ -28,7 +28,7 @@ from geomm_plugin import (
     read_embeddings,
     write_embeddings,
 )
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.normalize import unit
 
 Work = Callable[[], object]

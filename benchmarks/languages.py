@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from geomm_plugin import write_embeddings
-from geomm_plugin.embeddings import BLOCK_ROWS, Embeddings, Matrix
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix
+from geomm_plugin.embeddings import Embeddings
 
 LANGUAGES = ("en", "es", *(f"l{number}" for number in range(2, 30)))
 SOURCE, TARGET = LANGUAGES[:2]

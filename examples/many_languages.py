@@ -19,7 +19,7 @@ space of all languages at once.
 
 from geomm_plugin import get_mapper
 from geomm_plugin.demo import load_demo
-from geomm_plugin.one_hop import one_hop
+from geomm_plugin.evaluation.one_hop import one_hop
 
 
 def main():

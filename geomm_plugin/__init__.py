@@ -13,17 +13,28 @@ The pipeline is the table of contents; each arrow is a module:
 """
 
 from geomm_plugin import registry
-from geomm_plugin.comparison import compare
-from geomm_plugin.dictionary import identical_words, pair_up, read_dictionary, split
+from geomm_plugin.dictionary import (
+    identical_words,
+    pair_up,
+    read_dictionary,
+    split,
+)
 from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.evaluation import evaluate
+from geomm_plugin.evaluation.comparison import compare
+from geomm_plugin.evaluation.metrics import Metric
+from geomm_plugin.evaluation.translation import evaluate
+from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.formats import Format, read_embeddings, write_embeddings
 from geomm_plugin.hookspecs import hookimpl
-from geomm_plugin.mapper import HubMapper, LinearMapper, Mapper
-from geomm_plugin.metrics import Metric
+from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.registry import get_mapper
-from geomm_plugin.retrieval import CSLS, Cosine, InvertedSoftmax, Retrieval
+from geomm_plugin.retrieval import (
+    CSLS,
+    Cosine,
+    InvertedSoftmax,
+    Retrieval,
+)
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper, save_mapper
 

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.embeddings import Embeddings, Mask, RowIndices, Vector, as_embeddings
+from geomm_plugin.arrays import Mask, RowIndices, Vector
+from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 _LONGEST_LINE = 2**24  # bytes

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin import registry
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, as_numbers
 from geomm_plugin.errors import FormatError, UnknownNameError
-
-Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
-Vector: TypeAlias = npt.NDArray[np.floating[Any]]
-RowIndices: TypeAlias = npt.NDArray[np.intp]
-Mask: TypeAlias = npt.NDArray[np.bool_]
-
-BLOCK_ROWS = 8192  # rows that are worked on at a time: 10 MB at d = 300
 
 
 class Embeddings:
@@ -181,19 +175,6 @@ def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:
         f"The word {word!r} is not among these {count} words{also}. "
         "Check its spelling and letter case."
     )
-
-
-def as_numbers(vectors: npt.ArrayLike) -> Matrix:
-    """Return an array of floating type; one that has such a type is not copied."""
-    try:
-        array = np.asarray(vectors)
-        if not np.issubdtype(array.dtype, np.floating):
-            array = array.astype(np.float32)
-    except (TypeError, ValueError) as error:  # rows of different lengths, or no numbers
-        raise FormatError(
-            f"Vectors must be a table of numbers, one row per word ({error})."
-        ) from error
-    return array
 
 
 def _as_matrix(vectors: npt.ArrayLike) -> Matrix:

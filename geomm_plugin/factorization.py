@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix, Vector
+from geomm_plugin.arrays import Matrix, Vector
 
 
 @lru_cache(maxsize=1)

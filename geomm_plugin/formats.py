@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin import registry
-from geomm_plugin.atomic import all_written_beside, finish_moves
-from geomm_plugin.embeddings import Embeddings, Matrix, as_embeddings
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.factorization import few_threads
+from geomm_plugin.files.atomic import all_written_beside, finish_moves
 
 
 class Format(ABC):

@@ -9,9 +9,9 @@ import pluggy
 
 if TYPE_CHECKING:
     from geomm_plugin.embeddings import Embeddings
+    from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
-    from geomm_plugin.metrics import Metric
     from geomm_plugin.retrieval import Retrieval
 
 PROJECT = "geomm_plugin"  # also the entry-point group

@@ -8,24 +8,21 @@ language's own normalization. So transform, W, map, save and load are written on
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
-from geomm_plugin.embeddings import (
+from geomm_plugin.arrays import (
     BLOCK_ROWS,
-    Embeddings,
     Matrix,
-    Vector,
-    as_embeddings,
     as_numbers,
 )
+from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
+from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
@@ -33,11 +30,10 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import eigh, few_threads, svd
-from geomm_plugin.language_graph import check_connected, choose_hub, spanning_tree
-from geomm_plugin.moments import Moments
+from geomm_plugin.factorization import few_threads
+from geomm_plugin.language_graph import check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
-from geomm_plugin.parameters import check_known, check_parameters, parameters_of
+from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
 from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 
 TIME = "cpu seconds"  # in a mapper's report; told, but not saved, so that equal fits save equally
@@ -91,9 +87,8 @@ class Mapper(ABC):
         return self
 
     def __repr__(self) -> str:
-        defaults = {name: known.default for name, known in parameters_of(type(self)).items()}
-        changed = {n: v for n, v in self.get_params().items() if v != defaults[n]}
-        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in changed.items())})"
+        changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
+        return f"{type(self).__name__}({changed})"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -272,144 +267,3 @@ def _check_finite(language: str, embeddings: Embeddings) -> None:
                 f"The vector of {embeddings.words[row]!r} (row {row} of {language}) holds NaN or "
                 "infinity. Leave the word out, or mend its vector."
             )
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One dictionary of a fit: two languages, their normalized vectors, and pairs of their rows."""
-
-    source: str
-    target: str
-    x: NormalizedVectors
-    z: NormalizedVectors
-    pairs: RowPairs
-
-    def moments(self) -> Moments:
-        """Return the d x d matrices of the loss over unique words."""
-        return Moments.of(self.x, self.z, self.pairs)
-
-    def paired_rows(self) -> tuple[Matrix, Matrix]:
-        """Return the vectors of both sides, one row per pair."""
-        return self.x[self.pairs.source], self.z[self.pairs.target]
-
-    def __str__(self) -> str:
-        return f"{self.source}-{self.target}"
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class HubMapper(LinearMapper):
-    """A method for two languages: write learn_pair(); many languages are given, through a hub.
-
-    Each language is mapped along its dictionaries to the hub, W = W_1 W_2 ... (composition); the
-    shared space is the hub's own: A_hub = I, A_L = W_L.
-    """
-
-    hub: str | None = None  # by default the language with the most dictionaries; of two, the target
-
-    def learn_pair(self, x: Matrix, z: Matrix) -> Matrix:
-        """Return W that maps x to z, from paired rows."""
-        raise NotImplementedError(f"{type(self).__name__} must define learn_pair or learn_edge.")
-
-    def learn_edge(self, edge: Edge) -> Matrix:
-        """Return W that maps the edge's source to its target; by default from its paired rows."""
-        return self.learn_pair(*edge.paired_rows())
-
-    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-        """Turn the maps into the hub's space into one A per language."""
-        return {hub: np.eye(dimension), **maps}
-
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
-        """Learn one map for each language on the way to the hub, and compose them."""
-        hub, edges = self.edges_to_hub(vectors, pairs)
-        maps: dict[str, Matrix] = {}
-        for edge in edges:
-            step = self.learn_edge(edge)
-            maps[edge.source] = step @ maps[edge.target] if edge.target in maps else step
-        return self.join(hub, vectors[hub].shape[1], maps)
-
-    def edges_to_hub(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> tuple[str, list[Edge]]:
-        """Return the hub, and each other language's edge towards it, nearest to the hub first."""
-        hub, tree = self.tree_to_hub(vectors, pairs)
-        edges = []
-        for language, parent in tree:
-            found = (
-                pairs[language, parent]
-                if (language, parent) in pairs
-                else pairs[parent, language].reverse()
-            )
-            edges.append(Edge(language, parent, vectors[language], vectors[parent], found))
-        used_pairs(self.name, hub, tree, pairs)
-        self.report_["hub"] = hub
-        return hub, edges
-
-    def tree_to_hub(
-        self, languages: Iterable[str], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the hub, and (language, the next one on its way there) for all others."""
-        hub = choose_hub(pairs) if self.hub is None else self.hub
-        if hub not in languages:
-            raise LanguagesError(
-                f"The hub {hub!r} is none of the languages ({', '.join(languages)}). Name one."
-            )
-        return hub, spanning_tree(pairs, hub)
-
-
-def used_pairs(
-    name: str,
-    hub: str,
-    tree: list[tuple[str, str]],
-    pairs: Mapping[tuple[str, str], RowPairs],
-) -> dict[tuple[str, str], RowPairs]:
-    """Return the dictionaries on the way to a hub; a warning names the others."""
-    ways = {frozenset(edge) for edge in tree}
-    used = {edge: found for edge, found in pairs.items() if frozenset(edge) in ways}
-    unused = ["-".join(edge) for edge in pairs if edge not in used]
-    if unused:
-        warnings.warn(
-            f"{name} maps each language to the hub {hub!r} and does not use the dictionaries "
-            f"{', '.join(unused)}. Choose another hub, or a joint method such as geomm_multi.",
-            stacklevel=5,
-        )
-    return used
-
-
-def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-    """Share the metric of the maps into a hub between both sides.
-
-    For one map W = P diag(s) V' this is the paper's latent space: A_s = P diag(sqrt s) and
-    A_hub = V diag(sqrt s). For several, the hub's metric is the mean of theirs (each scaled alike),
-
-        B = mean of (W_L' W_L)^(1/2) = E diag(b) E'
-        A_hub = E diag(sqrt b),     A_L = W_L E diag(1/sqrt b)
-
-    so that W(L, hub) = W_L still holds exactly, and W(L, K) = W_L B^-1 W_K'.
-    """
-    metrics = {language: _root_of_square(matrix) for language, matrix in maps.items()}
-    traces = {language: float(np.trace(metric)) for language, metric in metrics.items()}
-    typical = float(np.mean(list(traces.values())))
-    total = sum(
-        (metrics[name] * (typical / traces[name] if traces[name] > 0 else 0) for name in maps),
-        start=np.zeros_like(next(iter(metrics.values()))),
-    )
-    b, basis = eigh(total / len(maps))
-    kept = np.flatnonzero(b > b.max(initial=0) * 1e-12)[::-1]  # the largest first
-    if not len(kept):
-        raise LanguagesError(
-            "The dictionary leaves no direction to map along: every map is zero. Check that its "
-            "words have vectors that are not zero, and give more pairs."
-        )
-    root: Vector = np.sqrt(b[kept])
-    basis = basis[:, kept]
-    joined: dict[str, Matrix] = {hub: basis * root}
-    return joined | {name: (matrix @ basis) / root for name, matrix in maps.items()}
-
-
-def _root_of_square(matrix: Matrix) -> Matrix:
-    """Return (W'W)^(1/2)."""
-    _, s, v = svd(matrix)
-    root: Matrix = (v * s) @ v.T
-    return root

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,

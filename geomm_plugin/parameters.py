@@ -10,7 +10,7 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -93,6 +93,13 @@ def check_parameters(owner: object) -> None:
                 f"{label}: {name}={value!r} is not possible; "
                 f"{name} takes {_describe(parameter.annotation)}."
             )
+
+
+def changed_parameters(owner: object) -> dict[str, Any]:
+    """Return the parameters whose values are not the default."""
+    values = {name: getattr(owner, name) for name in parameters_of(type(owner))}
+    defaults = parameters_of(type(owner))
+    return {name: value for name, value in values.items() if value != defaults[name].default}
 
 
 def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -210,3 +217,34 @@ def _describe_one(option: Any) -> str:
     if option is None or option is type(None):
         return "None"
     return names.get(option, getattr(option, "__name__", str(option)))
+
+
+def split_choice(choice: str) -> tuple[str, dict[str, str]]:
+    """Read NAME:PARAMETER=VALUE,PARAMETER=VALUE; a value may hold commas itself."""
+    name, _, rest = choice.partition(":")
+    settings: list[str] = []
+    for part in rest.split(",") if rest else []:
+        if "=" in part or not settings:
+            settings.append(part)
+        else:
+            settings[-1] += f",{part}"
+    return name, split_specs(settings, "NAME:PARAMETER=VALUE, e.g. geomm:regularization=100")
+
+
+def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:
+    """Read several NAME=VALUE texts, each name once."""
+    found: dict[str, str] = {}
+    for spec in specs:
+        name, value = split_spec(spec, form)
+        if name in found:
+            raise ParameterError(f"{name!r} is given twice: {found[name]} and {value}. Keep one.")
+        found[name] = value
+    return found
+
+
+def split_spec(spec: str, form: str) -> tuple[str, str]:
+    """Read NAME=VALUE."""
+    name, equals, value = spec.partition("=")
+    if not (name and equals and value):
+        raise ParameterError(f"{spec!r} is not understood; write {form}.")
+    return name, value

@@ -7,7 +7,7 @@ look-up: a plugin that is itself being imported can therefore never be registere
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,25 +17,42 @@ import pluggy
 from geomm_plugin import hookspecs
 from geomm_plugin.errors import (
     GeommError,
+    ParameterError,
     PluginError,
     UnknownNameError,
     did_you_mean,
+)
+from geomm_plugin.parameters import (
+    check_known,
+    parameters_of,
+    parse_settings,
+    split_choice,
+    split_specs,
 )
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
-    from geomm_plugin.metrics import Metric
     from geomm_plugin.retrieval import Retrieval
 
-__all__ = ["formats", "get_mapper", "mappers", "metrics", "plugins", "retrievals"]
+__all__ = [
+    "as_mapper",
+    "as_retrieval",
+    "formats",
+    "get_mapper",
+    "mappers",
+    "metrics",
+    "plugins",
+    "retrievals",
+]
 
 BUILT_IN = (
     "geomm_plugin.mappers",
     "geomm_plugin.retrieval",
-    "geomm_plugin.metrics",
+    "geomm_plugin.evaluation.metrics",
     "geomm_adapters",
 )
 T = TypeVar("T")
@@ -225,8 +242,33 @@ class Catalog(Mapping[str, T]):
         """Say which package and version something comes from."""
         return self._entry(name).origin
 
+    def make(self, choice: object, settings: Iterable[str] = ()) -> Any:
+        """Return an object of this kind itself, or make one from NAME:PARAMETER=VALUE,...
+
+        Parameters
+        ----------
+        settings
+            Further texts PARAMETER=VALUE; those of the choice itself win.
+        """
+        if not isinstance(choice, str):
+            if not isinstance(choice, self._base()):
+                raise ParameterError(
+                    f"A {self.kind} is chosen by its name, such as {next(iter(self))!r}, or given "
+                    f"as an object; this is {choice!r}."
+                )
+            return choice
+        name, own = split_choice(choice)
+        texts = split_specs(settings, "PARAMETER=VALUE, e.g. regularization=100")
+        item: Any = self[name]
+        return item(**parse_settings(item, texts | own))
+
     def __repr__(self) -> str:
         return f"<{self.kind}s: {', '.join(self)}>"
+
+    def _base(self) -> type:
+        module, _, base = self.base.partition(":")
+        kind: type = getattr(import_module(module), base)
+        return kind
 
     def _entry(self, name: str) -> Entry[T]:
         entries = self._collect()
@@ -269,12 +311,11 @@ class Catalog(Mapping[str, T]):
                 f"{entry.origin} registers {given} {_label(entry.item)} as the {self.kind} "
                 f"{name!r}; register {wanted}."
             )
-        module, _, base = self.base.partition(":")
         kind = entry.item if isinstance(entry.item, type) else type(entry.item)
-        if not issubclass(kind, getattr(import_module(module), base)):
+        if not issubclass(kind, self._base()):
             raise PluginError(
                 f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
-                f"must inherit from {module}.{base}."
+                f"must inherit from {self.base.replace(':', '.')}."
             )
         if name in entries:
             first = entries[name]
@@ -301,16 +342,43 @@ retrievals: Catalog[type[Retrieval]] = Catalog(
     "retrieval", "register_retrievals", "geomm_plugin.retrieval:Retrieval", plugins
 )
 metrics: Catalog[Metric] = Catalog(
-    "metric", "register_metrics", "geomm_plugin.metrics:Metric", plugins, classes=False
+    "metric", "register_metrics", "geomm_plugin.evaluation.metrics:Metric", plugins, classes=False
 )
 
 
 def get_mapper(name: str, **params: Any) -> Mapper:
     """Make the mapper registered under a name, e.g. get_mapper("geomm", regularization=100)."""
-    from geomm_plugin.parameters import check_known, parameters_of
-
     mapper_class = mappers[name]
     known = parameters_of(mapper_class)
     for param in params:
         check_known(name, param, known)
     return mapper_class(**params)
+
+
+def as_mapper(choice: str | Mapper, settings: Iterable[str] = ()) -> Mapper:
+    """Return a mapper itself, or make one from a text: "geomm", "geomm:regularization=100".
+
+    Parameters
+    ----------
+    settings
+        Further texts PARAMETER=VALUE for a mapper that is made; those of the choice itself win.
+    """
+    mapper: Mapper = mappers.make(choice, settings)
+    return mapper
+
+
+def as_retrieval(choice: str | Retrieval, engine: str | None = None) -> Retrieval:
+    """Return a retrieval itself, or make one from a text: "csls", "csls:k=5".
+
+    Parameters
+    ----------
+    engine
+        "exact" or "hnsw", for retrievals that have both; by default the retrieval's own.
+    """
+    retrieval: Retrieval = retrievals.make(choice)
+    if engine is None:
+        return retrieval
+    params = {name: getattr(retrieval, name) for name in parameters_of(type(retrieval))}
+    if "engine" not in params:
+        raise ParameterError(f"{retrieval.name} has one engine only; leave {engine!r} out.")
+    return type(retrieval)(**params | {"engine": engine})

@@ -8,17 +8,17 @@ from typing import Any, overload
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.embeddings import (
+from geomm_plugin.arrays import (
     BLOCK_ROWS,
-    Embeddings,
     Matrix,
     RowIndices,
     Vector,
-    as_embeddings,
 )
+from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Index, Retrieval, as_retrieval, mutual_neighbors
+from geomm_plugin.registry import as_retrieval
+from geomm_plugin.retrieval import Index, Retrieval, mutual_neighbors
 
 
 class MappedEmbeddings(Embeddings):

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import registry
-from geomm_plugin.array_file import load_arrays
-from geomm_plugin.atomic import finish_moves, make_folder, written_beside
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
-from geomm_plugin.lock import held
+from geomm_plugin.files.array_file import load_arrays
+from geomm_plugin.files.atomic import finish_moves, make_folder, written_beside
+from geomm_plugin.files.lock import held
+from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.mapper import TIME, LinearMapper, Mapper
 from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import get_mapper
-from geomm_plugin.strict_json import parse_json
 
 FORMAT = 1  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"

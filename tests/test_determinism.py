@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 
 import geomm_plugin
-from geomm_plugin import get_mapper, load_mapper, read_embeddings, registry, save_mapper
-from geomm_plugin.cli.align_record import NAME
+from geomm_plugin import (
+    get_mapper,
+    load_mapper,
+    read_embeddings,
+    registry,
+    save_mapper,
+)
+from geomm_plugin.alignment.record import NAME
 
 HERE = Path(__file__).parent
 WORDS = 6000 if "GEOMM_SLOW" in os.environ else 250

@@ -5,7 +5,13 @@ import threading
 import numpy as np
 import pytest
 
-from geomm_plugin import Embeddings, identical_words, pair_up, read_dictionary, split
+from geomm_plugin import (
+    Embeddings,
+    identical_words,
+    pair_up,
+    read_dictionary,
+    split,
+)
 from geomm_plugin.dictionary import check_pair, pair_languages
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 

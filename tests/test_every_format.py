@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from geomm_plugin import Embeddings, Format, read_embeddings, registry, write_embeddings
+from geomm_plugin import (
+    Embeddings,
+    Format,
+    read_embeddings,
+    registry,
+    write_embeddings,
+)
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.testing import check_format
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, registry
-from geomm_plugin.testing import CHECKS, check_hard_numbers, check_many_dimensions
+from geomm_plugin.testing.mapper_contract import CHECKS, check_hard_numbers, check_many_dimensions
 
 ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
 GOOD = (0.85, 1.0)

@@ -6,9 +6,19 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from geomm_plugin import HubMapper, LinearMapper, evaluate, get_mapper
-from geomm_plugin.errors import FormatError, LanguagesError, NotFittedError, ParameterError
-from geomm_plugin.mapper import latent_maps
+from geomm_plugin import (
+    HubMapper,
+    LinearMapper,
+    evaluate,
+    get_mapper,
+)
+from geomm_plugin.errors import (
+    FormatError,
+    LanguagesError,
+    NotFittedError,
+    ParameterError,
+)
+from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.mappers import GeoMM, Procrustes
 from geomm_plugin.parameters import parse_settings
 from geomm_plugin.testing import Toy, make_toy

@@ -8,7 +8,12 @@ from importlib import metadata
 
 import pytest
 
-from geomm_plugin import as_embeddings, get_mapper, hookimpl, registry
+from geomm_plugin import (
+    as_embeddings,
+    get_mapper,
+    hookimpl,
+    registry,
+)
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.registry import Catalog, Plugins

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from geomm_plugin import CSLS, Embeddings, SharedSpace, get_mapper, write_embeddings
+from geomm_plugin import (
+    CSLS,
+    Embeddings,
+    SharedSpace,
+    get_mapper,
+    write_embeddings,
+)
 from geomm_plugin.errors import LanguagesError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.retrieval import Cosine, Retrieval

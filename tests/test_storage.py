@@ -17,7 +17,7 @@ from geomm_plugin.errors import (
 )
 from geomm_plugin.mappers import GeoMM, MetricOnly, Procrustes
 from geomm_plugin.storage import _checksum
-from geomm_plugin.testing_toys import make_toy
+from geomm_plugin.testing.toys import make_toy
 
 
 @pytest.fixture

@@ -2,20 +2,25 @@
 
 from collections.abc import Iterable
 
-from geomm_adapters.fasttext_bin import FastTextBin
-from geomm_adapters.fasttext_vec import FastTextVec
-from geomm_adapters.gensim_vectors import (
+from geomm_adapters.fasttext.model_file import FastTextBin
+from geomm_adapters.gensim.keyed_vectors import (
     align_keyedvectors,
     from_keyedvectors,
     is_keyedvectors,
     to_keyedvectors,
 )
-from geomm_adapters.glove_text import GloveText
+from geomm_adapters.gensim.translation_matrix import TranslationMatrix
 from geomm_adapters.npy_vectors import NpyVectors
 from geomm_adapters.safetensors_file import SafetensorsFile
-from geomm_adapters.spacy_vectors import SpacyModel, from_spacy, is_spacy, to_spacy
+from geomm_adapters.spacy_vectors import (
+    SpacyModel,
+    from_spacy,
+    is_spacy,
+    to_spacy,
+)
 from geomm_adapters.static_model import StaticModelFolder, from_static_model, is_static_model
-from geomm_adapters.translation_matrix import TranslationMatrix
+from geomm_adapters.text.fasttext_vec import FastTextVec
+from geomm_adapters.text.glove_text import GloveText
 from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format

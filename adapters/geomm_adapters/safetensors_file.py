@@ -26,8 +26,8 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.formats import Format, finite_blocks
-from geomm_plugin.strict_json import parse_json
 
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
 _FLOATS = ("F16", "F32", "F64")

@@ -21,11 +21,12 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from geomm_plugin.embeddings import Embeddings, Matrix
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.registry import get_mapper
-from geomm_plugin.retrieval import Retrieval, as_retrieval
+from geomm_plugin.registry import as_retrieval, get_mapper
+from geomm_plugin.retrieval import Retrieval
 
 SOURCE, TARGET = "x", "y"
 _FLOATS = (np.float32, np.float64)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from geomm_adapters.fasttext.subword_hashes import LONGEST_NGRAM
 from geomm_adapters.npy_vectors import mapped_array
-from geomm_adapters.subword_hashes import LONGEST_NGRAM
-from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings, Vector
+from geomm_plugin.arrays import Vector
+from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import FormatError, missing_extra
 from geomm_plugin.formats import Format, finite_rows
 

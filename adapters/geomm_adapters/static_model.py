@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.array_file import read_arrays
-from geomm_plugin.embeddings import Embeddings, Matrix, SubwordEmbeddings, Vector
+from geomm_plugin.arrays import Matrix, Vector
+from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files.array_file import read_arrays
+from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.formats import Format
-from geomm_plugin.strict_json import parse_json
 
 _FOLDERS = ("", "0_StaticEmbedding")  # model2vec's own layout, and sentence-transformers'
 _TENSORS = ("embeddings", "embedding.weight")

@@ -14,8 +14,8 @@ from typing import BinaryIO, ClassVar
 
 import numpy as np
 
-from geomm_adapters.growing_rows import GrowingRows
-from geomm_adapters.gzip_stream import broken_gzip_errors, gzip_reader, gzip_writer
+from geomm_adapters.text.growing_rows import GrowingRows
+from geomm_adapters.text.gzip_stream import broken_gzip_errors, gzip_reader, gzip_writer
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError

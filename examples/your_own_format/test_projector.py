@@ -4,7 +4,7 @@ from geomm_projector import Projector
 from geomm_plugin import read_embeddings, write_embeddings
 from geomm_plugin.testing import check_format
 
-pytest_plugins = ["geomm_plugin.fixtures"]
+pytest_plugins = ["geomm_plugin.testing.fixtures"]
 
 
 def test_contract():

@@ -10,18 +10,18 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.atomic import check_writable, make_folder
-from geomm_plugin.choice import choose_mapper
+from geomm_plugin.alignment.record import MAPPER, fingerprint_of_file, fingerprint_of_fit
+from geomm_plugin.alignment.run import AlignRun
 from geomm_plugin.cli import options
-from geomm_plugin.cli.align_record import MAPPER, fingerprint_of_file, fingerprint_of_fit
-from geomm_plugin.cli.align_run import AlignRun
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
-from geomm_plugin.fit_report import regularization_choices
+from geomm_plugin.files.atomic import check_writable, make_folder
+from geomm_plugin.files.lock import alone_in
+from geomm_plugin.fitting.fit_report import regularization_choices
 from geomm_plugin.formats import read_embeddings, write_embeddings
-from geomm_plugin.lock import alone_in
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import MappedEmbeddings
 from geomm_plugin.storage import save_mapper
 
@@ -82,7 +82,7 @@ def command(
         geomm align en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt \\
             --mapper geomm --set regularization=100 --output aligned/
     """
-    chosen = choose_mapper(mapper, settings)
+    chosen = as_mapper(mapper, settings)
     written = options.format_for(Path(f"x{suffix}"), precision)
     if not (dictionaries or identical):
         raise ParameterError(options.NOTHING_TO_LEARN)

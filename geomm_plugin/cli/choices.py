@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from geomm_plugin import registry
-from geomm_plugin.choice import split_choice, split_specs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import parameters_of, parse_settings
-from geomm_plugin.registry import get_mapper
+from geomm_plugin.parameters import parameters_of, parse_settings, split_choice, split_specs
+from geomm_plugin.registry import as_retrieval, get_mapper
 from geomm_plugin.retrieval import Retrieval
 
 
@@ -61,9 +60,7 @@ def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:
     """Make the retrievals chosen, each once."""
     made: dict[str, Retrieval] = {}
     for choice in choices:
-        name, texts = split_choice(choice)
-        found = registry.retrievals[name]
-        retrieval = found(**parse_settings(found, texts))
+        retrieval = as_retrieval(choice)
         made[retrieval.label] = retrieval
     return list(made.values())
 

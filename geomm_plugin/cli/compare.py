@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.atomic import check_writable
 from geomm_plugin.cli import choices, html_report, options
-from geomm_plugin.comparison import compare
 from geomm_plugin.dictionary import Dictionaries, oriented
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation import UnknownWords
+from geomm_plugin.evaluation.comparison import compare
+from geomm_plugin.evaluation.translation import UnknownWords
+from geomm_plugin.files.atomic import check_writable
 
 
 @click.command()

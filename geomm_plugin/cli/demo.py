@@ -7,7 +7,7 @@ import click
 from geomm_plugin import progress, registry
 from geomm_plugin.cli import options
 from geomm_plugin.demo import Demo, load_demo
-from geomm_plugin.evaluation import evaluate
+from geomm_plugin.evaluation.translation import evaluate
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.shared_space import SharedSpace

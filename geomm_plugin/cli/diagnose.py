@@ -7,11 +7,11 @@ import json
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.choice import choose_mapper
 from geomm_plugin.cli import options
-from geomm_plugin.comparison_table import text_table
-from geomm_plugin.diagnosis import Diagnosis, diagnose
 from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
+from geomm_plugin.evaluation.tables import text_table
+from geomm_plugin.registry import as_mapper
 
 SHOWN = 20  # suspicious pairs
 
@@ -48,7 +48,7 @@ def command(
     Example:
         geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
     """
-    chosen = choose_mapper(mapper, settings)
+    chosen = as_mapper(mapper, settings)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         pairs = options.read_dictionaries(dictionaries, identical, read)

@@ -10,16 +10,16 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.analogy import evaluate_analogies, read_analogies
-from geomm_plugin.choice import split_spec
 from geomm_plugin.cli import choices, options
-from geomm_plugin.comparison_table import text_table
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.evaluation import UnknownWords, evaluate
+from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
+from geomm_plugin.evaluation.tables import text_table
+from geomm_plugin.evaluation.translation import UnknownWords, evaluate
+from geomm_plugin.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.similarity import evaluate_similarity, read_similarity
 from geomm_plugin.storage import load_mapper
 
 

@@ -51,7 +51,7 @@ def command(
         geomm explore aligned/mapper en=wiki.en.vec es=wiki.es.vec
         geomm explore procrustes/mapper geomm/mapper en=wiki.en.vec es=wiki.es.vec
     """
-    from geomm_plugin.explorer import Explorer, ExplorerServer
+    from geomm_plugin.views.explorer import Explorer, ExplorerServer
 
     models = [text for text in arguments if "=" not in text]
     files = [text for text in arguments if "=" in text]

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from geomm_plugin.atomic import written_beside
-from geomm_plugin.comparison_table import Comparison
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.report import DataFile, Provenance
+from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.views.report import DataFile, Provenance
 
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 

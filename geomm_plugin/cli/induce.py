@@ -10,12 +10,12 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.atomic import written_beside
-from geomm_plugin.choice import choose_mapper
 from geomm_plugin.cli import options
 from geomm_plugin.dictionary import columns_of
 from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
@@ -144,7 +144,7 @@ def _mapper(
 ) -> Mapper | None:
     """Return a mapper to fit, a fitted one from disk, or none where the files are aligned."""
     if with_dictionary and model is None:
-        return choose_mapper(name, settings)
+        return as_mapper(name, settings)
     if with_dictionary:
         raise ParameterError("A saved mapper needs no dictionary. Leave --model or it out.")
     source = click.get_current_context().get_parameter_source("mapper")

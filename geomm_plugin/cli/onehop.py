@@ -7,7 +7,7 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.one_hop import MAPPERS, one_hop
+from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
 
 
 @click.command()

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import click
 
-from geomm_plugin.choice import split_spec, split_specs
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
-from geomm_plugin.formats import Format, check_exists, find_format, read_embeddings
+from geomm_plugin.formats import (
+    Format,
+    check_exists,
+    find_format,
+    read_embeddings,
+)
+from geomm_plugin.parameters import split_spec, split_specs
 
 NOTHING_TO_LEARN = (
     "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "

@@ -14,9 +14,9 @@ from geomm_plugin.cli import choices, options
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
+from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
-from geomm_plugin.strict_json import parse_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ def space(
         geomm plot space aligned/mapper en=wiki.en.vec es=wiki.es.vec en-es dog cat \\
             --output space.svg
     """
-    from geomm_plugin.plots import plot_space
+    from geomm_plugin.views.plots import plot_space
 
     files = [text for text in arguments if "=" in text]
     others = [text for text in arguments if "=" not in text]
@@ -114,7 +114,7 @@ def scores(
     Example:
         geomm plot scores comparison.json -o scores.pdf
     """
-    from geomm_plugin.plots import plot_scores
+    from geomm_plugin.views.plots import plot_scores
 
     _check(output)
     rows = _read_rows(comparison, "p@1")
@@ -133,7 +133,7 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
     Example:
         geomm plot lambda aligned/mapper -o lambda.svg
     """
-    from geomm_plugin.plots import plot_regularization
+    from geomm_plugin.views.plots import plot_regularization
 
     _check(output)
     report: dict[str, Any] = getattr(load_mapper(model), "report_", {})
@@ -178,8 +178,8 @@ def learning(
         geomm plot learning en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
             --test en-es=test.txt -o learning.svg
     """
-    from geomm_plugin.learning_curve import SIZES, learning_curve
-    from geomm_plugin.plots import plot_learning_curve
+    from geomm_plugin.evaluation.learning_curve import SIZES, learning_curve
+    from geomm_plugin.views.plots import plot_learning_curve
 
     _check(output)
     chosen = choices.make_mappers(mappers, ())
@@ -195,7 +195,7 @@ def learning(
 
 def _check(output: Path) -> None:
     """Find out before the work whether the picture can be made."""
-    from geomm_plugin.plots.figure import check_suffix, new_figure
+    from geomm_plugin.views.plots.figure import check_suffix, new_figure
 
     check_suffix(output)
     with new_figure(1, 1):
@@ -203,7 +203,7 @@ def _check(output: Path) -> None:
 
 
 def _save(figure: Figure, output: Path, fonts: Sequence[str], quiet: bool) -> None:
-    from geomm_plugin.plots import save_figure
+    from geomm_plugin.views.plots import save_figure
 
     save_figure(figure, output, fonts=fonts)
     if not quiet:

@@ -16,13 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import svd
-from geomm_plugin.mapper import Edge
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.moments import cross, gram
+from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.msf import power
-from geomm_plugin.moments import cross, gram
 from geomm_plugin.parameters import Within
-from geomm_plugin.two_sided import TwoSidedMapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

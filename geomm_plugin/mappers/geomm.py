@@ -27,12 +27,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
-from geomm_plugin.mapper import Edge
-from geomm_plugin.moments import Moments
-from geomm_plugin.regularized import RegularizedMapper
-from geomm_plugin.riemannian import Minimum, minimize
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.fitting.regularized import RegularizedMapper
+from geomm_plugin.fitting.riemannian import Minimum, minimize
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

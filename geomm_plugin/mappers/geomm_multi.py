@@ -24,18 +24,24 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.joint_problem import JointProblem
-from geomm_plugin.mapper import LinearMapper, latent_maps
+from geomm_plugin.fitting.fit_report import Choice
+from geomm_plugin.fitting.held_out import (
+    Pool,
+    choose_jointly,
+    folds,
+)
+from geomm_plugin.fitting.joint_problem import JointProblem
+from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.fitting.quasi_newton import JointSolution, minimize_jointly
+from geomm_plugin.fitting.riemannian import minimize
+from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.geomm import ClosedForm
-from geomm_plugin.moments import Moments
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
-from geomm_plugin.quasi_newton import JointSolution, minimize_jointly
-from geomm_plugin.riemannian import minimize
-from geomm_plugin.validation import Choice, Pool, choose_jointly, folds
 
 Vectors = Mapping[str, NormalizedVectors]
 Pairs = Mapping[tuple[str, str], RowPairs]

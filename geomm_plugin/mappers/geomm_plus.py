@@ -21,8 +21,8 @@ share of the variance of the most frequent words is mixed in, which costs one pa
     A  <-  (1 - background) A / tr A  +  background G / tr G,       G = X_V'X_V,  and C alike
 
 Last, self-learning with pairs that are mutual nearest neighbours, kept only as far as it translates
-held-out words better (see `geomm_plugin.self_learning`). What was tried on the way, and what each
-part gains: docs, "What geomm_plus is made of".
+held-out words better (see `geomm_plugin.fitting.self_learner`). What was tried on the way, and
+what each part gains: docs, "What geomm_plus is made of".
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh
-from geomm_plugin.mapper import Edge, HubMapper, LinearMapper, latent_maps
-from geomm_plugin.moments import Moments, gram
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.moments import Moments, gram
+from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
+from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast, Within
-from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
 
 NOISE = 10.0  # lambda for as many pairs as dimensions
 BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in

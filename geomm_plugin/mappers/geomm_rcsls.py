@@ -14,9 +14,9 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.mapper import Edge
+from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.rcsls import RCSLS
 from geomm_plugin.parameters import AtLeast

@@ -4,7 +4,8 @@
 
 Jawanpuria, Balgovind, Kunchukuttan, Mishra: "Learning Multilingual Word Embeddings in Latent Metric
 Space: A Geometric Approach", TACL 2019, section "Semi-supervised GeoMM". How pairs are induced and
-when the loop ends is told in `geomm_plugin.self_learning`; `induction="union"` is the paper's way.
+when the loop ends is told in `geomm_plugin.fitting.self_learner`; `induction="union"` is the
+paper's way.
 
 lambda is on the scale of the 1/|Omega| loss, so that it follows the dictionary as it grows. With
 "auto" the first fit, on the dictionary alone, is that of `geomm` itself; later ones take the lambda
@@ -18,13 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from geomm_plugin.embeddings import Matrix
-from geomm_plugin.mapper import Edge, LinearMapper
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.held_out import Pool, choose_jointly
+from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
+from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti, bilingual_solutions
 from geomm_plugin.parameters import AtLeast
-from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
-from geomm_plugin.validation import Pool, choose_jointly
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -28,12 +28,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix
 from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.moments import cross
 from geomm_plugin.language_graph import choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper
-from geomm_plugin.moments import cross
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
 

@@ -18,14 +18,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from geomm_plugin.choice import choose_mapper
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.msf import power
-from geomm_plugin.moments import cross, gram
 from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.registry import as_mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class MeetInTheMiddle(LinearMapper):
         return to_means(vectors, pairs, maps)
 
     def _first(self) -> LinearMapper:
-        first = choose_mapper(self.mapper)
+        first = as_mapper(self.mapper)
         if not isinstance(first, LinearMapper):
             raise ParameterError(
                 f"{self.name}: mapper={self.mapper!r} is not possible; it must be a linear mapper, "

@@ -15,13 +15,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.embeddings import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
+from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.geomm import cost_of
-from geomm_plugin.moments import Moments
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
 

@@ -26,12 +26,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
-from geomm_plugin.mapper import Edge
-from geomm_plugin.moments import cross, gram
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.moments import cross, gram
+from geomm_plugin.fitting.two_sided import SMALLEST, TwoSidedMapper
 from geomm_plugin.parameters import AtLeast
-from geomm_plugin.two_sided import SMALLEST, TwoSidedMapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -27,14 +27,16 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.embeddings import Matrix, RowIndices
+from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
-from geomm_plugin.mapper import Edge, HubMapper, latent_maps
-from geomm_plugin.moments import cross
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.held_out import Pool, folds
+from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.moments import cross
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
-from geomm_plugin.retrieval.best import Best
-from geomm_plugin.validation import Pool, folds
+from geomm_plugin.retrieval.exact.best import Best
 
 TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
 TILE_COLUMNS = 4096

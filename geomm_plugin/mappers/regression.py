@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh
-from geomm_plugin.mapper import Edge
-from geomm_plugin.moments import cross, gram
-from geomm_plugin.regularized import RegularizedMapper
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.moments import cross, gram
+from geomm_plugin.fitting.regularized import RegularizedMapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
-from geomm_plugin.mapper import Edge, HubMapper
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mappers.geomm import cost_of
-from geomm_plugin.riemannian import minimize
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -4,7 +4,7 @@
 
 Bootstrapping from a small dictionary: Artetxe, Labaka, Agirre: "Learning bilingual word embeddings
 with (almost) no bilingual data", ACL 2017. How pairs are found and when the loop ends is told in
-`geomm_plugin.self_learning`.
+`geomm_plugin.fitting.self_learner`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.choice import choose_mapper
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
 from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.mappers.procrustes import Procrustes
-from geomm_plugin.self_learning import Pairs, SelfLearner, Vectors
+from geomm_plugin.registry import as_mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class ProcrustesSemi(SelfLearner):
 
 def linear_mapper(choice: str) -> LinearMapper:
     """Return the linear mapper chosen; others cannot be fitted to pairs of rows."""
-    mapper = choose_mapper(choice)
+    mapper = as_mapper(choice)
     if not isinstance(mapper, LinearMapper) or isinstance(mapper, SelfLearner):
         raise ParameterError(
             f"Self-learning wraps linear mappers, such as 'procrustes'; {choice!r} is "

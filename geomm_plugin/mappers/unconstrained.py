@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.embeddings import Matrix
-from geomm_plugin.mapper import Edge
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.regularized import RegularizedMapper
 from geomm_plugin.mappers.geomm import ClosedForm, GeoMM
-from geomm_plugin.regularized import RegularizedMapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

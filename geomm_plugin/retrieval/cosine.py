@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.parameters import check_parameters
-from geomm_plugin.retrieval.bias import KnownBias
-from geomm_plugin.retrieval.biased_index import BiasedIndex
-from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import as_unit_rows
 from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 

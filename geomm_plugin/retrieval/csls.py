@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from geomm_plugin.embeddings import Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.parameters import AtLeast, check_parameters
-from geomm_plugin.retrieval.biased_index import BiasedIndex
-from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import as_unit_rows
+from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
-from geomm_plugin.retrieval.neighborhood import NeighborhoodBias
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.embeddings import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.arrays import (
+    BLOCK_ROWS,
+    Matrix,
+    RowIndices,
+    Vector,
+)
 from geomm_plugin.errors import missing_extra
-from geomm_plugin.retrieval.bias import KnownBias
-from geomm_plugin.retrieval.biased_index import BiasedIndex
-from geomm_plugin.retrieval.dots import as_unit_rows
+from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import as_unit_rows
 from geomm_plugin.retrieval.interface import Index, Neighbors
 
 LINKS = 32  # of each word in the graph

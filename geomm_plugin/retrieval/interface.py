@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.embeddings import Matrix, RowIndices
-from geomm_plugin.parameters import parameters_of
+from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.parameters import changed_parameters
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,8 @@ class Retrieval(ABC):
     @property
     def label(self) -> str:
         """The name, and the parameters that are not the default: "csls", "csls(k=5)"."""
-        changed = [
-            f"{name}={getattr(self, name)!r}"
-            for name, parameter in parameters_of(type(self)).items()
-            if getattr(self, name) != parameter.default
-        ]
-        return f"{self.name}({', '.join(changed)})" if changed else self.name
+        changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
+        return f"{self.name}({changed})" if changed else self.name
 
     @abstractmethod
     def index(self, source: Matrix, target: Matrix) -> Index:

@@ -7,13 +7,18 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.parameters import Within, check_parameters
-from geomm_plugin.retrieval.bias import Bias
-from geomm_plugin.retrieval.biased_index import BiasedIndex
-from geomm_plugin.retrieval.dots import as_unit_rows, column_tiles, rounding
+from geomm_plugin.retrieval.exact.bias import Bias
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import as_unit_rows, column_tiles, rounding
+from geomm_plugin.retrieval.exact.quantizer import (
+    Quantizer,
+    cell_tiles,
+    cells_for,
+    cost_of_probes,
+)
 from geomm_plugin.retrieval.interface import Index, Retrieval
-from geomm_plugin.retrieval.quantizer import Quantizer, cell_tiles, cells_for, cost_of_probes
 
 ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
 COLUMNS = 4096

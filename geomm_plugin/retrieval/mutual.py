@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geomm_plugin.embeddings import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.factorization import all_threads
-from geomm_plugin.retrieval.best import SPARE, Best, best_means
-from geomm_plugin.retrieval.bias import KnownBias
-from geomm_plugin.retrieval.biased_index import BiasedIndex
-from geomm_plugin.retrieval.dots import as_unit_rows, column_tiles
+from geomm_plugin.retrieval.exact.best import SPARE, Best, best_means
+from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import as_unit_rows, column_tiles
 
 ROWS = 2048  # source and target words that are compared in one matrix product: 32 MB
 COLUMNS = 4096

@@ -114,7 +114,7 @@ def page(browser):
 @pytest.fixture
 def serving():
     """Give a function that serves an explorer while its block runs."""
-    from geomm_plugin.explorer import ExplorerServer
+    from geomm_plugin.views.explorer import ExplorerServer
 
     @contextmanager
     def serve(explorer):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, SharedSpace
-from geomm_plugin.explorer import Explorer
+from geomm_plugin.views.explorer import Explorer
 
 ATTACK = "<img src=x onerror=alert(1)>"
 WORDS = {

@@ -79,7 +79,7 @@ def stopped(align, monkeypatch):
 
             patched.setattr("geomm_plugin.cli.align.write_embeddings", stopping)
             if not clean_up:  # as if it had been killed
-                patched.setattr("geomm_plugin.cli.align_run.shutil.rmtree", lambda *_, **__: None)
+                patched.setattr("geomm_plugin.alignment.run.shutil.rmtree", lambda *_, **__: None)
             align(*further, status=status)
 
     return run

@@ -10,7 +10,7 @@ import geomm_plugin
 from geomm_plugin.cli import group
 from geomm_plugin.formats import read_embeddings
 
-DEMO = Path(geomm_plugin.__file__).parent / "data" / "es.vec.gz"
+DEMO = Path(geomm_plugin.__file__).parent / "demo" / "data" / "es.vec.gz"
 
 
 def convert(*arguments):

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import Embeddings, get_mapper, save_mapper, write_embeddings
+from geomm_plugin import (
+    Embeddings,
+    get_mapper,
+    save_mapper,
+    write_embeddings,
+)
 from geomm_plugin.cli import group
-from geomm_plugin.explorer import ExplorerServer
+from geomm_plugin.views.explorer import ExplorerServer
 
 
 @pytest.fixture
@@ -92,6 +97,6 @@ def test_a_port_that_is_taken_is_told(served, files):
 
 def served_explorer():
     from geomm_plugin import SharedSpace
-    from geomm_plugin.explorer import Explorer
+    from geomm_plugin.views.explorer import Explorer
 
     return Explorer({"a": SharedSpace({"en": Embeddings(["a"], np.ones((1, 2)))})})

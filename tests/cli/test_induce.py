@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import SharedSpace, get_mapper, read_dictionary, write_embeddings
+from geomm_plugin import (
+    SharedSpace,
+    get_mapper,
+    read_dictionary,
+    write_embeddings,
+)
 from geomm_plugin.cli import group
 from geomm_plugin.storage import save_mapper
 from geomm_plugin.testing import make_toy

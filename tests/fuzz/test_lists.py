@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomm_plugin import read_dictionary
-from geomm_plugin.analogy import read_analogies
 from geomm_plugin.cli.options import read_word_lists
 from geomm_plugin.cli.plot import _read_rows
 from geomm_plugin.errors import GeommError
-from geomm_plugin.plots import plot_scores
-from geomm_plugin.similarity import read_similarity
+from geomm_plugin.evaluation.analogy import read_analogies
+from geomm_plugin.evaluation.similarity import read_similarity
+from geomm_plugin.views.plots import plot_scores
 
 PAIRS = "dog perro\ncat\tgato\nthe el\nnaïve ingenuo\n日本\tJapón\n\nice cream\thelado\n".encode()
 SCORES = b"dog\tperro\t4.5\ncat gato 3\nsun luna -1.5e0\n"

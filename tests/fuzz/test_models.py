@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from geomm_adapters import TranslationMatrix
-from geomm_plugin import as_embeddings, get_mapper, load_mapper, save_mapper
-from geomm_plugin.array_file import checksum, read_arrays
+from geomm_plugin import (
+    as_embeddings,
+    get_mapper,
+    load_mapper,
+    save_mapper,
+)
 from geomm_plugin.errors import GeommError
+from geomm_plugin.files.array_file import checksum, read_arrays
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing import make_toy
 

@@ -8,11 +8,16 @@ import pytest
 from safetensors.numpy import save
 from test_binary_files import TENSORS, TOKENIZER, VECTORS, npy, npz, word2vec
 
-from geomm_plugin import Embeddings, read_dictionary, read_embeddings, write_embeddings
-from geomm_plugin.analogy import read_analogies
+from geomm_plugin import (
+    Embeddings,
+    read_dictionary,
+    read_embeddings,
+    write_embeddings,
+)
 from geomm_plugin.cli.plot import _read_rows
 from geomm_plugin.errors import DictionaryError, FileError, FormatError
-from geomm_plugin.similarity import read_similarity
+from geomm_plugin.evaluation.analogy import read_analogies
+from geomm_plugin.evaluation.similarity import read_similarity
 
 WORDS = {"vectors": np.zeros((2, 2), np.float32), "words": np.frombuffer(b"abc", np.uint8)}
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomm_plugin import Embeddings, SharedSpace
-from geomm_plugin.explorer import Explorer, ExplorerServer
+from geomm_plugin.views.explorer import Explorer, ExplorerServer
 
 EXPECTED = {200, 400, 403, 404, 414, 431, 501, 505}
 

@@ -10,9 +10,9 @@ from hostile import answer, anything, check_embeddings, damaged, fuzzed, same_bi
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_adapters import gzip_stream, line_blocks
-from geomm_adapters.decimals import parse_decimal
-from geomm_adapters.vec_lines import BadLineError, ends_in_returns, parse_line
+from geomm_adapters.text import gzip_stream, line_blocks
+from geomm_adapters.text.decimals import parse_decimal
+from geomm_adapters.text.vec_lines import BadLineError, ends_in_returns, parse_line
 from geomm_plugin import read_embeddings
 from geomm_plugin.errors import GeommError
 

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 import geomm_plugin
-from geomm_plugin import Embeddings, get_mapper, read_dictionary, read_embeddings
+from geomm_plugin import (
+    Embeddings,
+    get_mapper,
+    read_dictionary,
+    read_embeddings,
+)
 
 
 @dataclass
@@ -80,7 +85,7 @@ def three():
 
 @pytest.fixture(scope="session")
 def europarl():
-    folder = Path(geomm_plugin.__file__).parent / "data"
+    folder = Path(geomm_plugin.__file__).parent / "demo" / "data"
     embeddings = {n: read_embeddings(folder / f"{n}.vec.gz") for n in ("en", "es", "it")}
     dictionaries = {("en", n): read_dictionary(folder / f"en-{n}.train.txt") for n in ("es", "it")}
     return Toy(embeddings, dictionaries)
@@ -91,7 +96,7 @@ def demo_precision(europarl):
     """P@1 of a fitted mapper on a test dictionary of the demo data."""
 
     def precision(mapper, source, target, retrieval="csls"):
-        folder = Path(geomm_plugin.__file__).parent / "data"
+        folder = Path(geomm_plugin.__file__).parent / "demo" / "data"
         gold: dict[str, set[str]] = {}
         for word, translation in read_dictionary(folder / f"{source}-{target}.test.txt"):
             gold.setdefault(word, set()).add(translation)

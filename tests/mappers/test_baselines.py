@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from geomm_plugin.dictionary import pair_up
-from geomm_plugin.mappers import MetricOnly, Procrustes, Regression, RotationOnly
+from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.mappers import (
+    MetricOnly,
+    Procrustes,
+    Regression,
+    RotationOnly,
+)
 from geomm_plugin.mappers.geomm import cost_of
-from geomm_plugin.moments import Moments
 from geomm_plugin.testing import make_toy
 
 

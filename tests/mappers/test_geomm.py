@@ -7,6 +7,7 @@ import pytest
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import svd
+from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.mappers import GeoMM, Unconstrained
 from geomm_plugin.mappers.geomm import (
     ClosedForm,
@@ -15,7 +16,6 @@ from geomm_plugin.mappers.geomm import (
     riemannian_solution,
     riemannian_start,
 )
-from geomm_plugin.moments import Moments
 from geomm_plugin.testing import make_toy
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.errors import LanguagesError
-from geomm_plugin.joint_problem import JointProblem
+from geomm_plugin.fitting.joint_problem import JointProblem
+from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.fitting.quasi_newton import PairInverse, minimize_jointly, preconditioner
 from geomm_plugin.mappers.geomm import ClosedForm
-from geomm_plugin.moments import Moments
-from geomm_plugin.quasi_newton import PairInverse, minimize_jointly, preconditioner
 from geomm_plugin.testing import Toy, make_toy
 
 DIMENSION = 6

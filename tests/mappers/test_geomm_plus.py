@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings
-from geomm_plugin.moments import Moments
+from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.testing import make_toy
 
 PLAIN = {"max_rounds": 0}  # the closed form alone

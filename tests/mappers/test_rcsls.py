@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings
-from geomm_plugin.mapper import Edge
+from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.mappers.rcsls import RCSLS, RelaxedCSLS
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from geomm_plugin import evaluate, get_mapper
+from geomm_plugin.fitting.two_sided import mean_metric, turn
 from geomm_plugin.testing import make_toy
-from geomm_plugin.two_sided import mean_metric, turn
 
 
 def test_the_hub_of_one_edge_is_its_own_map_up_to_a_rotation():

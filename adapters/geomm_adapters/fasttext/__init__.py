@@ -1,0 +1,1 @@
+"""fastText's binary models, with subwords."""

@@ -1,0 +1,115 @@
+"""fastText's `.bin` models, with vectors for words outside the vocabulary from subwords.
+
+Three readers give the same vectors: our own, which maps the file into memory and needs nothing
+else; the package `fasttext`; and gensim, which cannot read quantized `.ftz` models.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from geomm_adapters.fasttext.model import is_fasttext_model, read_fasttext_model
+from geomm_adapters.fasttext.quantized import QuantizedMatrix
+from geomm_adapters.gensim.keyed_vectors import from_keyedvectors
+from geomm_plugin import progress
+from geomm_plugin.arrays import Vector
+from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_plugin.errors import FormatError, ParameterError, missing_extra
+from geomm_plugin.formats import Format
+
+Reader = Literal["mapped", "fasttext", "gensim"]
+
+
+class FastTextBin(Format):
+    """A fastText model: words, counts and subwords; for reading only.
+
+    Parameters
+    ----------
+    reader
+        "mapped" (the default) reads the file itself, row by row as it is used; "fasttext" and
+        "gensim" leave it to these packages, which read all of it into memory. fastText's own is
+        native code that believes what a file says: let it read only files from people you trust.
+    """
+
+    name: ClassVar[str] = "fasttext_bin"
+    suffixes: ClassVar[tuple[str, ...]] = (".bin", ".ftz")
+
+    def __init__(self, reader: Reader = "mapped"):
+        if reader not in get_args(Reader):
+            raise ParameterError(
+                f"There is no reader {reader!r} of fastText models. Choose one of "
+                f"{', '.join(get_args(Reader))}."
+            )
+        self.reader = reader
+
+    @classmethod
+    def recognizes(cls, path: Path) -> bool:
+        """Look at the first bytes: word2vec's binary files have the same suffix."""
+        return path.is_file() and is_fasttext_model(path)
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read the vectors of the first max_words words; all others are made from subwords."""
+        if not is_fasttext_model(path):
+            raise FormatError(
+                f"{path} does not begin as fastText's models do. If it is a file of word2vec, "
+                "name the format 'word2vec_bin'."
+            )
+        model = read_fasttext_model(path)  # which also finds files that are cut off
+        if self.reader == "gensim" and isinstance(model.matrix, QuantizedMatrix):
+            raise FormatError(f"{path} is quantized, which gensim cannot read. Use another reader.")
+        if self.reader == "gensim":
+            return _read_with_gensim(path, max_words)
+        if self.reader == "fasttext":
+            return _read_with_fasttext(path, max_words)
+        count = len(model.words) if max_words is None else min(max_words, len(model.words))
+        return SubwordEmbeddings(
+            [word.decode("utf-8", "surrogateescape") for word in model.words[:count]],
+            model.vectors(count),
+            model.vector,
+            {"count": model.counts[:count]},
+        )
+
+
+def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
+    try:
+        import fasttext
+    except ImportError:
+        raise missing_extra("The reader 'fasttext'", "fasttext") from None
+    try:
+        model = fasttext.load_model(str(path))
+    except Exception as error:
+        raise FormatError(f"{path} cannot be read by fastText: {error}. Fetch it again.") from error
+    words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
+    count = len(words) if max_words is None else min(max_words, len(words))
+    vectors = np.empty((count, model.get_dimension()), np.float32)
+    with progress.task(f"Making {count} vectors from subwords", total=count) as advance:
+        for row, word in enumerate(words[:count]):
+            vectors[row] = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
+            advance(1)
+
+    def subwords(word: str) -> Vector | None:
+        made: Vector = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
+        return made if made.any() else None
+
+    return SubwordEmbeddings(words[:count], vectors, subwords, {"count": counts[:count]})
+
+
+def _read_with_gensim(path: Path, max_words: int | None) -> Embeddings:
+    try:
+        from gensim.models.fasttext import load_facebook_vectors
+    except ImportError:
+        raise missing_extra("The reader 'gensim'", "gensim") from None
+    try:
+        keyed_vectors: Any = load_facebook_vectors(str(path))
+    except Exception as error:  # a classifier, or whatever a parser of its kind may raise
+        raise FormatError(
+            f"{path} cannot be read by gensim: {error}. Use another reader."
+        ) from error
+    row = keyed_vectors.key_to_index.get("</s>")
+    if row is not None:  # gensim mixes n-grams in, but the end of a sentence has none
+        keyed_vectors.vectors[row] = keyed_vectors.vectors_vocab[row]
+    embeddings = from_keyedvectors(keyed_vectors)
+    return embeddings if max_words is None else embeddings.head(max_words)

@@ -1,0 +1,1 @@
+"""gensim's objects: KeyedVectors in and out, and its TranslationMatrix."""

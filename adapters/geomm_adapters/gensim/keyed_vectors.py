@@ -1,0 +1,135 @@
+"""gensim's KeyedVectors <-> Embeddings, and whole sets of them aligned; gensim is imported on use.
+
+Order of the keys, `get_vecattr` attributes (counts) and the floating type survive the way there and
+back. fastText's KeyedVectors keep their subwords: unseen words have vectors, also once mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.arrays import Vector
+from geomm_plugin.dictionary import Dictionaries
+from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_plugin.errors import LanguagesError, missing_extra
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.registry import get_mapper
+from geomm_plugin.shared_space import MappedEmbeddings
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+
+def is_keyedvectors(source: object) -> bool:
+    """Tell whether an object is a KeyedVectors, or a model that holds one as `.wv`."""
+    return _is_from_gensim(source) and hasattr(getattr(source, "wv", source), "index_to_key")
+
+
+def from_keyedvectors(keyed_vectors: Any) -> Embeddings:
+    """Take words and vectors from a KeyedVectors or a gensim model; vectors are not copied."""
+    keyed_vectors = getattr(keyed_vectors, "wv", keyed_vectors)
+    words = list(keyed_vectors.index_to_key)
+    attributes = {
+        name: array for name, array in keyed_vectors.expandos.items() if len(array) == len(words)
+    }
+    if hasattr(keyed_vectors, "vectors_ngrams"):
+        subwords = partial(_subword_vector, keyed_vectors)
+        return SubwordEmbeddings(words, keyed_vectors.vectors, subwords, attributes)
+    return Embeddings(words, keyed_vectors.vectors, attributes)
+
+
+def to_keyedvectors(embeddings: Embeddings, dtype: npt.DTypeLike | None = None) -> KeyedVectors:
+    """Make a KeyedVectors with the same words, in the same order, and a copy of the vectors.
+
+    A word that repeats keeps its first row. Where no counts are known, they fall from the number of
+    words to 1, as in files that gensim reads. Embeddings with subwords give a KeyedVectors that has
+    vectors for unseen words, too.
+
+    Parameters
+    ----------
+    dtype
+        The type of the numbers; by default that of the embeddings, for mapped ones the type that
+        they had before.
+    """
+    try:
+        from geomm_adapters.gensim.subword_vectors import SubwordKeyedVectors, fill
+    except ImportError:
+        raise missing_extra("to_keyedvectors", "gensim") from None
+    from gensim.models import KeyedVectors
+
+    raw = raw_embeddings(embeddings)
+    kind = np.dtype(dtype or raw.rows(slice(0, 0)).dtype)
+    keyed_vectors = (
+        SubwordKeyedVectors(embeddings, kind)
+        if isinstance(raw, SubwordEmbeddings)
+        else KeyedVectors(embeddings.dimension, dtype=kind)
+    )
+    fill(keyed_vectors, embeddings, kind)
+    return keyed_vectors
+
+
+def align_keyedvectors(
+    keyed_vectors: Mapping[str, Any],
+    word_pairs: Iterable[tuple[str, str]] | Dictionaries,
+    mapper: str | Mapper = "geomm",
+) -> dict[str, KeyedVectors]:
+    """Bring the KeyedVectors of several languages into one space: {"en": kv, "es": kv} in and out.
+
+    Parameters
+    ----------
+    keyed_vectors
+        By language; whatever Embeddings can be made from will do.
+    word_pairs
+        Pairs (word, translation) for two languages, in the order in which they are given; for more
+        languages {("en", "es"): pairs, ("en", "it"): pairs}.
+    mapper
+        A registered name, or a mapper of one's own choice of parameters, which is fitted.
+    """
+    fitted = get_mapper(mapper) if isinstance(mapper, str) else mapper
+    fitted.fit(keyed_vectors, as_dictionaries(keyed_vectors, word_pairs))
+    space = fitted.map(keyed_vectors)
+    return {language: to_keyedvectors(space[language]) for language in keyed_vectors}
+
+
+def as_dictionaries(
+    languages: Iterable[str], word_pairs: Iterable[tuple[str, str]] | Dictionaries
+) -> Dictionaries:
+    """Give a bare list of pairs the languages that it belongs to."""
+    if isinstance(word_pairs, Mapping):
+        return cast(Dictionaries, word_pairs)
+    names = list(languages)
+    if len(names) != 2:
+        raise LanguagesError(
+            f"A list of word pairs belongs to two languages; there are {len(names)} "
+            f"({', '.join(names)}). Give a dictionary for each pair, such as "
+            "{('en', 'es'): pairs}."
+        )
+    return {(names[0], names[1]): word_pairs}
+
+
+def raw_embeddings(embeddings: Embeddings) -> Embeddings:
+    """Return what mapped embeddings were made from; others are returned themselves."""
+    while isinstance(embeddings, MappedEmbeddings):
+        embeddings = embeddings.raw
+    return embeddings
+
+
+def _subword_vector(keyed_vectors: Any, word: str) -> Vector | None:
+    """Make fastText's vector of a word: the mean of its n-grams' vectors; None if it has none."""
+    if keyed_vectors.bucket == 0:
+        return None
+    if word in keyed_vectors.key_to_index:  # left out of the vocabulary by head()
+        known: Vector = keyed_vectors.vectors[keyed_vectors.key_to_index[word]]
+        return known
+    made: Vector = keyed_vectors.get_vector(word)
+    return made if made.any() else None
+
+
+def _is_from_gensim(source: object) -> bool:
+    """Look at the names of the classes: asking isinstance would import gensim."""
+    return any(kind.__module__.partition(".")[0] == "gensim" for kind in type(source).__mro__)

@@ -1,0 +1,1 @@
+"""The `.vec` family: words and decimal numbers, a line each."""

@@ -1,0 +1,138 @@
+"""fastText `.vec` text, plain or gzipped: `words dimension`, then a word and its numbers a line.
+
+GloVe's files, which have no such first line, are read too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_adapters.text.gzip_stream import gzip_writer
+from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
+from geomm_adapters.text.vec_lines import ends_in_returns, numbers_at_end
+from geomm_adapters.text.vec_reader import VecReader
+from geomm_plugin import progress
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.formats import Format, finite_rows, word_bytes
+
+_ROWS_AT_ONCE = 32  # formatted before they are written: 100 kB; a megabyte takes the system longer
+
+
+class FastTextVec(Format):
+    """Text with a word and its numbers a line, plain or gzipped; float32 reads back bit-equal.
+
+    Parameters
+    ----------
+    precision
+        Digits after the decimal point when writing, for smaller files; by default as many as it
+        takes to read back the same float32.
+    """
+
+    name: ClassVar[str] = "vec"
+    suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz", ".txt", ".txt.gz")
+    has_header: ClassVar[bool] = True  # whether files are written with one
+
+    def __init__(self, precision: int | None = None):
+        if precision is not None and not 1 <= precision <= 20:
+            raise ParameterError(
+                f"precision counts digits after the decimal point, 1 to 20; it is {precision}."
+            )
+        self.precision = precision
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read the first max_words words, and no more of the file than that takes."""
+        with (
+            path.open("rb") as file,
+            progress.task(f"Reading {path.name}", total=path.stat().st_size) as advance,
+        ):
+            reader = VecReader(path, file, max_words)
+            position = 0
+            for _ in reader:
+                reached = file.tell() if file.seekable() else 0  # a pipe does not say
+                advance(reached - position)
+                position = reached
+            return reader.embeddings()
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write block by block, as the vectors are made."""
+        with (
+            _opened(path) as stream,
+            progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
+        ):
+            if self.has_header:
+                stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            elif len(embeddings):
+                _check_first(embeddings.words[0])
+            start = 0
+            for block in embeddings.blocks():
+                for first in range(0, len(block), _ROWS_AT_ONCE):
+                    rows = block[first : first + _ROWS_AT_ONCE]
+                    words = embeddings.words[start : start + len(rows)]
+                    stream.write(_lines(words, self._as_written(words, rows)))
+                    start += len(rows)
+                advance(len(block))
+
+    def _as_written(self, words: Sequence[str], rows: Matrix) -> npt.NDArray[np.float32]:
+        if self.precision is not None:
+            rows = np.round(rows.astype(np.float64), self.precision)
+        return finite_rows(words, rows)
+
+
+def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
+    from orjson import OPT_SERIALIZE_NUMPY, dumps
+
+    pieces: list[bytes | memoryview] = []
+    for word, row in zip(words, rows, strict=True):
+        numbers = dumps(row, option=OPT_SERIALIZE_NUMPY).replace(b",", b" ")
+        pieces += (_bytes_of(word), b" ", memoryview(numbers)[1:-1], b"\n")
+    return b"".join(pieces)
+
+
+def _bytes_of(word: str) -> bytes:
+    """Return the bytes of a word, provided that they read back as the same word."""
+    written = word_bytes(word)
+    if b"\n" in written:
+        problem = "holds a line break"
+    elif b" " in written and numbers_at_end(written):
+        problem = "ends in a number after a space"
+    else:
+        return written
+    raise FormatError(
+        f"The word {word!r} {problem}, which .vec text cannot hold. Rename the word, or write a "
+        ".safetensors file, which holds any word."
+    )
+
+
+def _check_first(word: str) -> None:
+    """Refuse a word that the beginning of a file without a header would not give back."""
+    written = _bytes_of(word)
+    if written.startswith(BYTE_ORDER_MARK):
+        problem = "begins with a byte order mark, which files may begin with"
+    elif ends_in_returns(written):
+        problem = "holds a carriage return after a number, as files with odd line ends do"
+    elif numbers_at_end(written, integers=True):  # the first line tells how many numbers there are
+        problem = "ends in a number after a space, which counts as one of the vector's"
+    else:
+        return
+    raise FormatError(
+        f"The first word {word!r} {problem}: it would be read as another one. Rename the word, "
+        "write it further down, or write a .vec file, which has a header."
+    )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip_writer(file) as stream:
+            yield stream

@@ -1,0 +1,208 @@
+"""Reading `.vec` text: blocks of lines in, words and vectors that grow with them out.
+
+Memory follows what the file holds, never what its first line claims.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from geomm_adapters.text.decimals import parse_decimal
+from geomm_adapters.text.growing_rows import GrowingRows
+from geomm_adapters.text.line_blocks import LONGEST_LINE, LineBlocks
+from geomm_adapters.text.vec_lines import (
+    BadLineError,
+    Lines,
+    ends_in_returns,
+    parse_lines,
+)
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError
+
+_MOST_BLANK = 2**16  # bytes of empty lines in a row
+_MOST_REPETITIONS = 10_000  # lines with a word seen before, where there are few others
+_TOO_MANY = 10**18
+_EXPECTED = "the first line 'words dimension', such as '200000 300', or a word and its numbers"
+
+
+@dataclass(frozen=True)
+class _Header:
+    promised: int | None  # words that should follow; None if the file has no such line
+    dimension: int
+
+
+class VecReader:
+    """One file being read: iterate over it to read block by block, then take `embeddings()`."""
+
+    def __init__(self, path: Path, file: BinaryIO, max_words: int | None):
+        self.path = path
+        self.max_words = max_words
+        self.words: list[str] = []
+        self._seen: set[str] = set()
+        self._repeated: str | None = None  # the first word that came again
+        self._repetitions = 0
+        self._blank = 0  # bytes since the last line with a word
+        self._lines = 0  # lines behind us, with the header
+        self._entries = 0  # lines with a word behind us, with those that repeat one
+        self._blocks = LineBlocks(path, file)
+        self._header = self._read_header()
+        self._rows = GrowingRows(self._header.dimension)
+
+    def __iter__(self) -> Iterator[None]:
+        while (wanted := self._wanted()) != 0:
+            block = self._blocks.take(wanted, self._header.dimension)
+            if not block:
+                break
+            self._refuse_blank(block)
+            self._add(self._parse(block, wanted))
+            yield
+        self._check_promise()
+
+    def embeddings(self) -> Embeddings:
+        """Return what was read."""
+        if self._repeated is not None:
+            warnings.warn(
+                f"{self.path}: {self._repetitions} lines repeat a word of an earlier line, e.g. "
+                f"{self._repeated[:60]!r}; the first vector of each word was kept.",
+                stacklevel=4,
+            )
+        return Embeddings(self.words, self._rows.trimmed())
+
+    def _wanted(self) -> int | None:
+        """Return how many more lines to read; None for all."""
+        limits = []
+        if self.max_words is not None:
+            limits.append(self.max_words - len(self.words))
+        if self._header.promised is not None:
+            limits.append(self._header.promised - self._entries)
+        return min(limits, default=None)
+
+    def _read_header(self) -> _Header:
+        first = self._blocks.first_line()
+        if first is None:
+            raise FormatError(f"{self.path} is empty; expected {_EXPECTED}.")
+        first = first.rstrip(b" \r")
+        if ends_in_returns(first):
+            raise FormatError(
+                f"{self.path}, line 1: lines end in carriage returns alone. Turn each into a line "
+                f"feed, e.g. with `tr '\\r' '\\n' < {self.path.name} > new.vec`."
+            )
+        columns = first.split(b" ")
+        promised: int | None = None
+        if len(columns) == 2 and columns[0].isdigit() and columns[1].isdigit():
+            self._blocks.skip_line()
+            self._lines = 1
+            promised, numbers = map(_bounded, columns)
+        else:
+            numbers = 0
+            for column in reversed(columns[1:]):
+                if parse_decimal(column) is None:
+                    break
+                numbers += 1
+        if not 0 < numbers < LONGEST_LINE:
+            shown = first[:60].decode("utf-8", "backslashreplace")
+            raise FormatError(
+                f"{self.path}, line 1: expected {_EXPECTED}; found {shown!r}. "
+                + (_hint(first) or "Check that this is a file of word vectors.")
+            )
+        return _Header(promised, numbers)
+
+    def _parse(self, block: memoryview, wanted: int | None) -> Lines:
+        """Read a block; of one that holds more lines than asked for, those that are wanted."""
+        try:
+            lines = parse_lines(block, self._header.dimension)
+        except BadLineError as error:
+            lines_there = bytes(block).split(b"\n")[:-1]
+            good = [n for n, line in enumerate(lines_there[: error.line]) if line.strip(b" \r")]
+            if wanted is not None and len(good) >= wanted:  # lines too short for their numbers
+                end = sum(len(line) + 1 for line in lines_there[: good[wanted - 1] + 1])
+                self._blocks.give_back(block[end:])
+                return self._parse(block[:end], wanted)
+            line = lines_there[error.line]
+            number = self._lines + error.line + 1
+            last = self._blocks.ended and error.line == len(lines_there) - 1
+            raise FormatError(
+                f"{self.path}, line {number}: {error} {self._next_step(line, number, last)}"
+            ) from None
+        self._lines += lines.count
+        self._entries += len(lines.words)
+        return lines
+
+    def _next_step(self, line: bytes, number: int, last: bool) -> str:
+        if hint := _hint(line):
+            return hint
+        if last and number > 2:
+            return "The file seems cut off; fetch it again, or read fewer words with max_words."
+        if number == 2 and self._header.promised is not None:
+            return f"Line 1 says {self._header.dimension} numbers a word; mend whichever is wrong."
+        return "Mend the line, or take it out."
+
+    def _add(self, lines: Lines) -> None:
+        words, vectors = lines.words, lines.vectors
+        if len(set(words)) == len(words) and self._seen.isdisjoint(words):
+            self._seen.update(words)
+        else:
+            kept = []
+            for row, word in enumerate(words):
+                if word in self._seen:
+                    self._repeated = word if self._repeated is None else self._repeated
+                    self._repetitions += 1
+                else:
+                    self._seen.add(word)
+                    kept.append(row)
+            words, vectors = [words[row] for row in kept], vectors[kept]
+        self.words += words
+        self._rows.add(vectors)
+        if self._repetitions > max(_MOST_REPETITIONS, 10 * len(self.words)):
+            raise FormatError(
+                f"{self.path}, up to line {self._lines}: {self._repetitions} lines repeat one of "
+                f"{len(self.words)} words. This is no file of word vectors."
+            )
+
+    def _refuse_blank(self, block: memoryview) -> None:
+        """Stop at megabytes of nothing, as few compressed bytes can hold without end."""
+        is_blank = not (bytes(block[:99]).strip(b" \r\n") or bytes(block).strip(b" \r\n"))
+        self._blank = self._blank + len(block) if is_blank else 0
+        if self._blank > _MOST_BLANK:
+            raise FormatError(
+                f"{self.path}: over {_MOST_BLANK} bytes of empty lines follow line {self._lines}. "
+                "Take them out, or read fewer words with max_words."
+            )
+
+    def _check_promise(self) -> None:
+        promised = self._header.promised
+        if promised is None or (self.max_words is not None and len(self.words) >= self.max_words):
+            return
+        found, rest = self._entries, ""
+        while block := self._blocks.take(None, 1):
+            self._refuse_blank(block)
+            found += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
+            if self.max_words is not None and found > max(promised, self.max_words):
+                rest = " or more"  # and no more of the file is read than that takes
+                break
+        if found != promised:
+            cut = "The file seems cut off; fetch it again. " if found < promised else ""
+            raise FormatError(
+                f"{self.path}: line 1 promises {promised} words, but the file holds {found}{rest}. "
+                f"{cut}If it is whole, mend line 1 to '{found} {self._header.dimension}', or pass "
+                f"max_words={max(len(self.words), 1)}."
+            )
+
+
+def _bounded(digits: bytes) -> int:
+    """Return a number of any length, or one that is more than any file holds."""
+    return int(digits) if len(digits) < len(str(_TOO_MANY)) else _TOO_MANY
+
+
+def _hint(line: bytes) -> str:
+    if line.startswith(b"PK\3\4"):
+        return "The file seems to be a zip archive; unpack it first."
+    if b"\0" in line:
+        return "The file seems to be binary, not text; fastText and word2vec call such files .bin."
+    if b"\t" in line:
+        return "There are tabs on this line; columns are separated by single spaces."
+    return ""

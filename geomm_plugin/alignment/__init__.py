@@ -1,0 +1,1 @@
+"""[export] Aligned files: fit a mapper and write every language into the shared space."""

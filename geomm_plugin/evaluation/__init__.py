@@ -1,0 +1,27 @@
+"""[evaluate] How good a space is: translation, similarity, analogy, comparison, diagnosis."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geomm_plugin.evaluation.comparison import compare
+    from geomm_plugin.evaluation.outcome import Comparison
+    from geomm_plugin.evaluation.translation import Evaluation, evaluate
+
+__all__ = ["Comparison", "Evaluation", "compare", "evaluate"]
+
+_MODULES = {
+    "Comparison": "outcome",
+    "Evaluation": "translation",
+    "compare": "comparison",
+    "evaluate": "translation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

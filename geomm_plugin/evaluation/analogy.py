@@ -1,0 +1,141 @@
+"""[evaluate] Word analogies within one language: a is to b as c is to ... d.
+
+3CosAdd (Mikolov et al., 2013): the answer is the word nearest to b - a + c, on unit vectors; a, b
+and c themselves are no answers, and d is none where another word is as near: a mapping that puts
+all words on one point scores 0. A good mapping leaves a language's own analogies as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.dictionary import read_lines
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.similarity import find_row
+from geomm_plugin.normalize import unit
+from geomm_plugin.retrieval import Cosine
+from geomm_plugin.shared_space import SharedSpace
+
+Questions: TypeAlias = dict[str, list[tuple[str, str, str, str]]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The questions of one kind."""
+
+    accuracy: float
+    coverage: float
+    n_questions: int  # those whose four words the vocabulary holds
+
+
+@dataclass(frozen=True)
+class AnalogyEvaluation:
+    """How many analogies hold, over all questions and by section."""
+
+    language: str
+    total: Section
+    sections: dict[str, Section]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one JSON object for all questions and one for each section."""
+        named = {"total": self.total} | self.sections
+        return [
+            {
+                "language": self.language,
+                "task": "analogy",
+                "section": name,
+                "accuracy": section.accuracy,
+                "coverage": section.coverage,
+                "n_questions": section.n_questions,
+            }
+            for name, section in named.items()
+        ]
+
+
+def read_analogies(path: str | Path) -> Questions:
+    """Read the questions-words format: `: section`, then four words a line."""
+    questions: Questions = {}
+    section = "all"
+    for number, line in enumerate(read_lines(Path(path)), start=1):
+        words = [word for word in line.replace("\t", " ").split(" ") if word]
+        if line.startswith(":"):
+            section = line[1:].strip()
+        elif len(words) == 4:
+            a, b, c, d = words
+            questions.setdefault(section, []).append((a, b, c, d))
+        elif words:
+            raise DictionaryError(
+                f"{path}, line {number}: expected four words or ': section', found {len(words)} "
+                "words. Write one question a line."
+            )
+    return questions
+
+
+def evaluate_analogies(
+    space: Mapping[str, object],
+    language: str,
+    questions: Mapping[str, Sequence[tuple[str, str, str, str]]],
+) -> AnalogyEvaluation:
+    """Answer analogies by 3CosAdd over the whole vocabulary.
+
+    A word that the vocabulary does not hold as it is spelt is looked up in lower case.
+
+    Parameters
+    ----------
+    space
+        Embeddings by language: as they were read, or a SharedSpace.
+    questions
+        By section; read_analogies(path) gives them.
+    """
+    space = space if isinstance(space, SharedSpace) else SharedSpace(space)
+    vectors = space.unit_vectors(language)
+    asked = {name: _rows(space[language], items) for name, items in questions.items()}
+    right = {name: _answer(vectors, rows) for name, rows in asked.items()}
+    total = np.concatenate([np.empty(0, bool), *right.values()])
+    count = sum(map(len, questions.values()))
+    if not len(total):
+        raise DictionaryError(
+            f"None of the {count} analogies has all its words in the vocabulary of {language}. "
+            "Check the language."
+        )
+    return AnalogyEvaluation(
+        language,
+        _section(total, count),
+        {name: _section(right[name], len(items)) for name, items in questions.items()},
+    )
+
+
+def _rows(embeddings: Embeddings, questions: Sequence[tuple[str, str, str, str]]) -> RowIndices:
+    rows = [[find_row(embeddings, word) for word in question] for question in questions]
+    known = [question for question in rows if None not in question]
+    return np.array(known, np.intp).reshape(-1, 4)
+
+
+def _answer(vectors: Matrix, rows: RowIndices) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Say which questions (a, b, c, d) are answered with d."""
+    if not len(rows):
+        return np.empty(0, bool)
+    asked, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
+    queries = unit(vectors[asked[:, 1]] - vectors[asked[:, 0]] + vectors[asked[:, 2]])
+    # Of the five nearest (of equal ones the lower row first) at least two are none of a, b, c.
+    nearest = Cosine().index(vectors, vectors).search(queries, 5)
+    allowed = (nearest.indices[:, :, None] != asked[:, None, :]).all(axis=2)
+    scores = np.where(allowed, nearest.scores, -np.inf)
+    best = scores.max(axis=1, keepdims=True)
+    alone = allowed.any(axis=1) & ((scores == best).sum(axis=1) == 1)
+    answers = np.where(alone, nearest.indices[np.arange(len(asked)), scores.argmax(axis=1)], -1)
+    right: np.ndarray[Any, np.dtype[np.bool_]] = answers[place.ravel()] == rows[:, 3]
+    return right
+
+
+def _section(right: np.ndarray[Any, np.dtype[np.bool_]], count: int) -> Section:
+    return Section(
+        float(right.mean()) if len(right) else 0.0, len(right) / max(count, 1), len(right)
+    )

@@ -1,0 +1,331 @@
+"""[evaluate] Why an alignment is good or bad: dictionary, hubs, and how alike two spaces are.
+
+- hubness: the skewness of N_k(z), how often a word z is among the k nearest of others (Radovanovic
+  et al., 2010). Hubs are near everything and translate everything.
+- relational similarity: Pearson's correlation of the cosines within one language with those of the
+  translations within the other (Vulic et al., 2020). 1 for isometric spaces.
+- Laplacian difference: sum of (l_i - m_i)^2 over the smallest eigenvalues of the Laplacians of both
+  nearest-neighbour graphs (Soegaard et al., 2018). 0 for isometric spaces.
+- singular value gap: sum of (log s_i - log t_i)^2 (Dubossarsky et al., 2020). 0 for isometric
+  spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.dictionary import (
+    Dictionaries,
+    Dictionary,
+    RowPairs,
+    check_key,
+    check_pair,
+    pair_up,
+)
+from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.similarity import correlation
+from geomm_plugin.factorization import eigh
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.normalize import NormalizedVectors, Normalizer, unit
+from geomm_plugin.registry import get_mapper
+from geomm_plugin.retrieval import CSLS, Cosine, Index
+
+POOL = 10_000  # frequent words of each language that hubs are looked for among
+GRAPH = 1000  # translated words whose relations are compared
+NEIGHBORS = 10
+FOLDS = 5
+OUTLIER = 3.0  # robust standard deviations below the median
+
+
+@dataclass(frozen=True)
+class SuspiciousPair:
+    """A pair of the dictionary that the other pairs contradict: far apart, another one nearer."""
+
+    source: str
+    target: str
+    cosine: float  # after a fit without this pair
+    suggestion: str  # the best translation of the source word in that fit; never the target
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What may explain the alignment of one pair of languages."""
+
+    pair: tuple[str, str]
+    n_pairs: int  # pairs in both vocabularies
+    coverage: float  # share of the dictionary's source words that have such a pair
+    missing_source: int
+    missing_target: int
+    found_in_lower_case: int  # missing words that the vocabulary holds in lower case
+    hubness: dict[str, float]  # "source", "target" by themselves; "cosine", "csls" when mapped
+    relational_similarity: float
+    laplacian_difference: float
+    singular_value_gap: float
+    suspicious: tuple[SuspiciousPair, ...]
+
+    def row(self) -> dict[str, Any]:
+        """Return everything as one JSON object."""
+        return {
+            "pair": "-".join(self.pair),
+            "n_pairs": self.n_pairs,
+            "coverage": self.coverage,
+            "missing_source": self.missing_source,
+            "missing_target": self.missing_target,
+            "found_in_lower_case": self.found_in_lower_case,
+            **{f"hubness_{name}": value for name, value in self.hubness.items()},
+            "relational_similarity": self.relational_similarity,
+            "laplacian_difference": self.laplacian_difference,
+            "singular_value_gap": self.singular_value_gap,
+            "suspicious_pairs": [vars(pair) for pair in self.suspicious],
+            "advice": self.advice(),
+        }
+
+    def advice(self) -> list[str]:
+        """Return what the numbers suggest, in sentences."""
+        advice = []
+        if self.coverage < 0.7:
+            advice.append(
+                f"Only {self.coverage:.0%} of the dictionary's source words have a pair in both "
+                "vocabularies. Read more words, or check the language order, letter case and "
+                "tokenization."
+            )
+        if self.found_in_lower_case:
+            advice.append(
+                f"{self.found_in_lower_case} missing words are there in lower case. Lower-case "
+                "the dictionary."
+            )
+        if self.n_pairs < 500:
+            advice.append(
+                f"{self.n_pairs} pairs are few. Add identical words, or use a mapper that extends "
+                "its dictionary, such as geomm_semi."
+            )
+        if self.hubness["cosine"] > 2 * max(self.hubness["csls"], 0.5):
+            advice.append(
+                f"Hubs: skewness {self.hubness['cosine']:.1f} by cosine, "
+                f"{self.hubness['csls']:.1f} by CSLS. Retrieve by CSLS."
+            )
+        if self.relational_similarity < 0.4:
+            advice.append(
+                f"The spaces are far from isometric (relational similarity "
+                f"{self.relational_similarity:.2f}). A rotation will not do; use a mapper that "
+                "learns a metric, such as geomm, and expect less."
+            )
+        if len(self.suspicious) > 0.02 * self.n_pairs:
+            advice.append(
+                f"{len(self.suspicious)} pairs contradict the others. Look through them, and take "
+                "out what is wrong."
+            )
+        return advice
+
+
+def diagnose(
+    embeddings: Mapping[str, object],
+    dictionaries: Dictionaries,
+    mapper: str | Mapper = "procrustes",
+    *,
+    seed: int = 0,
+) -> list[Diagnosis]:
+    """Say for each dictionary what may explain a good or a bad alignment.
+
+    Parameters
+    ----------
+    mapper
+        Aligns each pair, to see the hubs of the shared space and the pairs that do not fit in.
+    """
+    languages = {name: as_embeddings(value) for name, value in embeddings.items()}
+    chosen = get_mapper(mapper) if isinstance(mapper, str) else mapper
+    for key in dictionaries:
+        check_key(key, languages)
+    found = []
+    with progress.task("Diagnosing", total=len(dictionaries)) as advance:
+        for (source, target), dictionary in dictionaries.items():
+            pairs = list(map(check_pair, dictionary))
+            case = Case(source, target, languages[source], languages[target], pairs)
+            found.append(case.diagnose(chosen, seed))
+            advance(1)
+    return found
+
+
+@dataclass(frozen=True)
+class Case:
+    """One pair of languages and its dictionary."""
+
+    source: str
+    target: str
+    x: Embeddings
+    z: Embeddings
+    dictionary: Dictionary
+
+    def diagnose(self, mapper: Mapper, seed: int) -> Diagnosis:
+        """Look at the dictionary, at both spaces, and at a mapping between them."""
+        pairs = pair_up(self.dictionary, self.x, self.z)
+        if len(pairs) < 2 * FOLDS:
+            raise DictionaryError(
+                f"Only {len(pairs)} of the {len(self.dictionary)} pairs are in both vocabularies "
+                f"({self.source}, {self.target}); a diagnosis needs {2 * FOLDS}. Check the "
+                "language order and the letter case of the dictionary."
+            )
+        x, z = _centered(self.x), _centered(self.z)
+        here, there = _one_to_one(pairs, seed)
+        lower = sum(w.lower() in self.x for w in pairs.missing_source)
+        lower += sum(w.lower() in self.z for w in pairs.missing_target)
+        fitted = self._fit(mapper, self.dictionary)
+        mapped = self._mapped(fitted)
+        return Diagnosis(
+            (self.source, self.target),
+            len(pairs),
+            len(np.unique(pairs.source)) / len({word for word, _ in self.dictionary}),
+            len(pairs.missing_source),
+            len(pairs.missing_target),
+            lower,
+            {
+                "source": own_hubness(unit(x[:POOL])),
+                "target": own_hubness(unit(z[:POOL])),
+                "cosine": hubness(Cosine().index(*mapped), mapped[0], len(mapped[1])),
+                "csls": hubness(CSLS().index(*mapped), mapped[0], len(mapped[1])),
+            },
+            relational_similarity(unit(x[here]), unit(z[there])),
+            laplacian_difference(unit(x[here]), unit(z[there])),
+            singular_value_gap(x[:POOL], z[:POOL]),
+            self._suspicious(mapper, pairs, seed),
+        )
+
+    def _fit(self, mapper: Mapper, dictionary: Dictionary) -> Mapper:
+        fresh = type(mapper)(**mapper.get_params())
+        embeddings = {self.source: self.x, self.target: self.z}
+        return fresh.fit(embeddings, {(self.source, self.target): dictionary})
+
+    def _mapped(self, fitted: Mapper, targets: RowIndices | None = None) -> tuple[Matrix, Matrix]:
+        rows = slice(POOL) if targets is None else targets
+        return (
+            unit(fitted.transform(self.source, self.x.vectors[:POOL])).astype(np.float32),
+            unit(fitted.transform(self.target, self.z.vectors[rows])).astype(np.float32),
+        )
+
+    def _suspicious(self, mapper: Mapper, pairs: RowPairs, seed: int) -> tuple[SuspiciousPair, ...]:
+        """Fit without a fifth of the pairs at a time; list those that come out far apart.
+
+        A pair whose own target is the best translation is right, however far apart.
+        """
+        words = [(self.x.words[i], self.z.words[j]) for i, j in _zip(pairs)]
+        fold = np.random.default_rng(seed).permutation(len(pairs)) % FOLDS
+        cosines = np.empty(len(pairs))
+        best = np.empty(len(pairs), np.intp)
+        for number in range(FOLDS):
+            out = np.flatnonzero(fold == number)
+            fitted = self._fit(mapper, [words[i] for i in np.flatnonzero(fold != number)])
+            x = unit(fitted.transform(self.source, self.x.vectors[pairs.source[out]]))
+            z = unit(fitted.transform(self.target, self.z.vectors[pairs.target[out]]))
+            cosines[out] = np.einsum("ij,ij->i", x, z)
+            targets = np.union1d(np.arange(min(POOL, len(self.z))), pairs.target[out])
+            index = CSLS().index(*self._mapped(fitted, targets))
+            best[out] = targets[index.search(x.astype(np.float32), 1).indices[:, 0]]
+        median = np.median(cosines)
+        spread = 1.4826 * np.median(np.abs(cosines - median))
+        low = np.flatnonzero((cosines < median - OUTLIER * spread) & (best != pairs.target))
+        return tuple(
+            SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), self.z.words[best[i]])
+            for i in low[np.argsort(cosines[low])]
+        )
+
+
+def _centered(embeddings: Embeddings) -> NormalizedVectors:
+    """Return unit vectors less their mean, made when rows are asked for: a few of a vocabulary."""
+    vectors = embeddings.vectors
+    return Normalizer(("unit", "center")).fit({"": vectors}).view("", vectors)
+
+
+def hubness(index: Index, queries: Matrix, targets: int, k: int = NEIGHBORS) -> float:
+    """Return the skewness of how often each target is among the k best of the queries."""
+    found = index.search(queries, k).indices
+    return skewness(np.bincount(found.ravel(), minlength=targets))
+
+
+def own_hubness(vectors: Matrix, k: int = NEIGHBORS) -> float:
+    """Return the skewness of how often each word is among the k nearest others of its language."""
+    found = Cosine().index(vectors, vectors).search(vectors, k + 1).indices
+    others = found[found != np.arange(len(vectors))[:, None]]
+    return skewness(np.bincount(others, minlength=len(vectors)))
+
+
+def skewness(values: np.ndarray[Any, Any]) -> float:
+    """Return E[(v - mean)^3] / deviation^3; 0 where nothing varies."""
+    centered = values - values.mean()
+    deviation = np.sqrt(np.mean(centered**2))
+    return float(np.mean(centered**3) / deviation**3) if deviation > 0 else 0.0
+
+
+def relational_similarity(x: Matrix, z: Matrix) -> float:
+    """Return the correlation of cosines among words with those among their translations."""
+    upper = np.triu_indices(len(x), 1)
+    return correlation((x @ x.T)[upper].astype(np.float64), (z @ z.T)[upper].astype(np.float64))
+
+
+def laplacian_difference(x: Matrix, z: Matrix, k: int = NEIGHBORS) -> float:
+    """Return the squared difference of the smallest Laplacian eigenvalues of both graphs.
+
+    As many as hold 90 % of the sum in the graph that needs fewer.
+    """
+    first, second = laplacian_spectrum(x, k), laplacian_spectrum(z, k)
+    count = min(
+        int(np.searchsorted(np.cumsum(values), 0.9 * values.sum())) + 1
+        for values in (first, second)
+    )
+    return float(((first[:count] - second[:count]) ** 2).sum())
+
+
+def laplacian_spectrum(vectors: Matrix, k: int) -> Vector:
+    """Return the eigenvalues of the Laplacian of the graph of mutual or single k-neighbours."""
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -np.inf)
+    k = min(k, len(vectors) - 1)
+    near = np.argpartition(cosines, -k, axis=1)[:, -k:]
+    graph = np.zeros(cosines.shape)
+    np.put_along_axis(graph, near, 1, axis=1)
+    graph = np.maximum(graph, graph.T)
+    values, _ = eigh(np.diag(graph.sum(axis=1)) - graph)
+    return values
+
+
+def singular_value_gap(x: Matrix, z: Matrix) -> float:
+    """Return the sum of squared differences of the logarithms of both spectra.
+
+    Each spectrum is divided by its largest value, and cut where either vanishes.
+    """
+    first, second = _singular_values(x), _singular_values(z)
+    count = min(len(first), len(second))
+    kept = (first[:count] > 1e-6) & (second[:count] > 1e-6)
+    return float(((np.log(first[:count][kept]) - np.log(second[:count][kept])) ** 2).sum())
+
+
+def _singular_values(vectors: Matrix) -> Vector:
+    values, _ = eigh((vectors.T @ vectors).astype(np.float64))
+    roots: Vector = np.sqrt(np.maximum(values[::-1], 0))
+    return roots / max(float(roots[0]), 1e-300)
+
+
+def _one_to_one(pairs: RowPairs, seed: int) -> tuple[RowIndices, RowIndices]:
+    """Return up to GRAPH pairs in which no word stands twice."""
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    seen_source: set[int] = set()
+    seen_target: set[int] = set()
+    kept = []
+    for number in order:
+        here, there = int(pairs.source[number]), int(pairs.target[number])
+        if here not in seen_source and there not in seen_target:
+            seen_source.add(here)
+            seen_target.add(there)
+            kept.append(number)
+    chosen = np.sort(np.array(kept[:GRAPH]))
+    return pairs.source[chosen], pairs.target[chosen]
+
+
+def _zip(pairs: RowPairs) -> list[tuple[int, int]]:
+    return list(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))

@@ -1,0 +1,250 @@
+"""[evaluate] The outcome of a comparison: runs, rows with intervals and tests, and their tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from geomm_plugin.arrays import Vector
+from geomm_plugin.evaluation.metrics import P_AT_1
+from geomm_plugin.evaluation.significance import bootstrap_interval, holm, paired_p_value
+from geomm_plugin.evaluation.tables import markdown_table, text_table
+from geomm_plugin.evaluation.translation import Evaluation
+
+if TYPE_CHECKING:
+    from geomm_plugin.views.report import Provenance
+
+AVERAGE = "average"  # the pair of a row that is the mean over all pairs
+SIGNIFICANT = 0.05
+WIDEST = 60  # characters of a failure's reason within a table of text; whole below it
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One mapper's fit and scores, or why there are none."""
+
+    label: str
+    parameters: dict[str, Any]
+    fit_seconds: float | None
+    peak_bytes: int | None
+    error: str | None
+    evaluations: tuple[Evaluation, ...]
+    report: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:
+        """Go through (pair, retrieval, evaluations): each pair, then the average of several."""
+        for evaluation in self.evaluations:
+            yield "-".join(evaluation.pair), evaluation.retrieval, [evaluation]
+        by_retrieval: dict[str, list[Evaluation]] = {}
+        for evaluation in self.evaluations:
+            by_retrieval.setdefault(evaluation.retrieval, []).append(evaluation)
+        for retrieval, several in by_retrieval.items():
+            if len(several) > 1:
+                yield AVERAGE, retrieval, several
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Mappers on the same data: `rows` holds all numbers, `runs` the words behind them."""
+
+    runs: tuple[Run, ...]
+    baseline: str
+    seed: int = 0
+    asked: tuple[tuple[str, str], ...] = ()  # (pair, retrieval) of a mapper that does not fail
+    metrics: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """One JSON-like object for each mapper, pair and retrieval.
+
+        `p@1_low` and `p@1_high` are the 95 % bootstrap interval; `difference` is P@1 less the
+        baseline's with its own interval, `p_value` the paired test's, `p_holm` that adjusted for
+        the number of mappers. `recall` is there if a search was approximate. What does not apply
+        is None.
+        """
+        rows = [row for run in self.runs for row in self._rows_of(run)]
+        groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for row in rows:
+            if row["p_value"] is not None:
+                groups.setdefault((row["pair"], row["retrieval"]), []).append(row)
+        for group in groups.values():
+            for row, adjusted in zip(group, holm([r["p_value"] for r in group]), strict=True):
+                row["p_holm"] = adjusted
+        return rows
+
+    def run(self, label: str) -> Run:
+        """Return the run of a mapper."""
+        return next(run for run in self.runs if run.label == label)
+
+    def to_json(self) -> str:
+        """Return the rows as a JSON list."""
+        return json.dumps(self.rows, ensure_ascii=False, indent=1)
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return stream.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown; the best P@1 of each pair and retrieval is bold."""
+        return markdown_table(self.table(bold="**"))
+
+    def to_html(self, provenance: Provenance | None = None) -> str:
+        """Return one page of HTML with tables and charts that needs no network.
+
+        Parameters
+        ----------
+        provenance
+            The files and the command behind the numbers, for the page's last section.
+        """
+        from geomm_plugin.views.report import make_page
+
+        return make_page(self, provenance)
+
+    def __str__(self) -> str:
+        reasons = [f"{run.label}: {_one_line(run.error)}" for run in self.runs if run.error]
+        return "\n".join([text_table(self.table(widest=WIDEST)), *reasons])
+
+    def table(self, bold: str = "", widest: int | None = None) -> list[list[str]]:
+        """Return header and rows as short texts.
+
+        Parameters
+        ----------
+        bold
+            Put around the best P@1.
+        widest
+            Reasons of failures are cut to one line of so many characters; by default they are
+            whole.
+        """
+        others = [name for name in self._metrics() if name != P_AT_1.name]
+        recall = ["recall"] if self._approximate() else []
+        header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
+        header += [name.upper() for name in others]
+        header += ["coverage", "words", *recall, "fit s", "fit MB"]
+        best = self.best()
+        table = [header]
+        for row in self.rows:
+            if row["error"] is not None:
+                reason = row["error"] if widest is None else _one_line(row["error"], widest)
+                table.append([row["mapper"], row["pair"], row["retrieval"], reason])
+                table[-1] += [""] * (len(header) - len(table[-1]))
+                continue
+            mark = bold if row["p@1"] == best[row["pair"], row["retrieval"]] else ""
+            score = f"{mark}{row['p@1']:.3f}{mark} [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]"
+            table.append(
+                [row["mapper"], row["pair"], row["retrieval"], score, _against(row)]
+                + [f"{row[name]:.3f}" for name in others]
+                + [f"{row['coverage']:.3f}", str(row["n_words"])]
+                + ["" if row[name] is None else f"{row[name]:.3f}" for name in recall]
+                + [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
+            )
+        return table
+
+    def _rows_of(self, run: Run) -> Iterator[dict[str, Any]]:
+        cost = {
+            "fit_seconds": run.fit_seconds,
+            "peak_memory_mb": None if run.peak_bytes is None else run.peak_bytes / 1e6,
+            "baseline": self.baseline,
+            "error": run.error,
+        }
+        recall = ["recall"] if self._approximate() else []
+        if run.error is not None:
+            for pair, retrieval in self._pairs():
+                names = [*self._metrics(), "coverage", "n_words", *recall, *INTERVALS]
+                named = {"mapper": run.label, "pair": pair, "retrieval": retrieval}
+                yield named | dict.fromkeys(names) | cost
+            return
+        theirs = {(p, r): e for p, r, e in self.run(self.baseline).groups()}
+        for pair, retrieval, evaluations in run.groups():
+            words = [hits(evaluation) for evaluation in evaluations]
+            interval = bootstrap_interval(words, seed=self.seed)
+            row: dict[str, Any] = {
+                "mapper": run.label,
+                "pair": pair,
+                "retrieval": retrieval,
+                **{
+                    name: sum(e.scores[name] for e in evaluations) / len(evaluations)
+                    for name in evaluations[0].scores
+                },
+                "coverage": sum(e.coverage for e in evaluations) / len(evaluations),
+                "n_words": sum(e.n_words for e in evaluations),
+                **{name: mean_recall(evaluations) for name in recall},
+            }
+            row |= dict.fromkeys(INTERVALS) | {
+                "p@1_low": interval.low,
+                "p@1_high": interval.high,
+            }
+            if run.label != self.baseline and (pair, retrieval) in theirs:
+                before = [hits(evaluation) for evaluation in theirs[pair, retrieval]]
+                changes = [a - b for a, b in zip(words, before, strict=True)]
+                interval = bootstrap_interval(changes, seed=self.seed)
+                row["difference"] = sum(float(c.mean()) for c in changes) / len(changes)
+                row["difference_low"], row["difference_high"] = interval.low, interval.high
+                row["p_value"] = paired_p_value(words, before, seed=self.seed)
+            yield row | cost
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        """Return all (pair, retrieval) that were asked for, or that some mapper was scored on."""
+        found = dict.fromkeys((p, r) for run in self.runs for p, r, _ in run.groups())
+        return list(self.asked or found) or [("", "")]
+
+    def _metrics(self) -> list[str]:
+        """Return the metrics that were asked for, or by which some mapper was scored."""
+        found = dict.fromkeys(m for run in self.runs for e in run.evaluations for m in e.scores)
+        return list(self.metrics or found) or [P_AT_1.name]
+
+    def _approximate(self) -> bool:
+        return any(e.recall is not None for run in self.runs for e in run.evaluations)
+
+    def best(self) -> dict[tuple[str, str], float]:
+        """Return the highest P@1 of each (pair, retrieval)."""
+        best: dict[tuple[str, str], float] = {}
+        for row in self.rows:
+            if row["error"] is None:
+                key = row["pair"], row["retrieval"]
+                best[key] = max(best.get(key, 0.0), row["p@1"])
+        return best
+
+
+INTERVALS = (
+    "p@1_low",
+    "p@1_high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_value",
+    "p_holm",
+)
+
+
+def hits(evaluation: Evaluation) -> Vector:
+    """Return 1 for each word that is translated correctly at rank 1, else 0."""
+    return P_AT_1.score(evaluation.ranks)
+
+
+def mean_recall(evaluations: list[Evaluation]) -> float | None:
+    """Return the mean recall of approximate searches; None where all are exact."""
+    known = [e.recall for e in evaluations if e.recall is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _against(row: dict[str, Any]) -> str:
+    if row["difference"] is None:
+        return ""
+    star = "*" if row["p_holm"] < SIGNIFICANT else ""
+    return f"{row['difference']:+.3f} (p = {row['p_holm']:.2g}){star}"
+
+
+def _one_line(text: str, widest: int | None = None) -> str:
+    line = " ".join(text.split())
+    return line if widest is None or len(line) <= widest else line[: widest - 1].rstrip() + "…"

@@ -1,0 +1,75 @@
+"""[evaluate] Differences or luck: bootstrap intervals and paired tests over test words.
+
+A score is the mean over the words of a test dictionary, and for several dictionaries the mean of
+their means. Words are what chance draws: intervals resample them (Efron, 1979). Two mappers are
+compared on the same words (McNemar's exact test): among the words that one gets right and the other
+wrong, each way should be as frequent. Of several mappers one will be ahead by luck; Holm's method
+(1979) adjusts for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geomm_plugin.arrays import Vector
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a score lies with the given confidence."""
+
+    low: float
+    high: float
+
+
+def bootstrap_interval(
+    samples: Sequence[Vector], confidence: float = 0.95, seed: int = 0
+) -> Interval:
+    """Return the percentile interval of the mean of the samples' means; each is resampled alone."""
+    generator = np.random.default_rng(seed)
+    total = np.zeros(RESAMPLES)
+    for sample in samples:
+        # Drawing words with replacement is drawing how often each distinct value comes up.
+        values, counts = np.unique(sample, return_counts=True)
+        drawn = generator.multinomial(len(sample), counts / len(sample), size=RESAMPLES)
+        total += drawn @ values / len(sample)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(total / len(samples), [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def paired_p_value(ours: Sequence[Vector], theirs: Sequence[Vector], seed: int = 0) -> float:
+    """Return how likely so large a difference is if both are equally good, on both sides.
+
+    The samples hold 0 or 1 for each word, in the same order. One sample: McNemar's exact test.
+    Several: the same sign flips, drawn at random, on the mean of the samples' differences.
+    """
+    wins = np.array([np.count_nonzero(a > b) for a, b in zip(ours, theirs, strict=True)])
+    losses = np.array([np.count_nonzero(a < b) for a, b in zip(ours, theirs, strict=True)])
+    if not (wins + losses).any():
+        return 1.0
+    if len(wins) == 1:
+        from scipy.stats import binomtest
+
+        return float(binomtest(int(wins[0]), int(wins[0] + losses[0])).pvalue)
+    sizes = np.array([len(sample) for sample in ours])
+    generator = np.random.default_rng(seed)
+    flips = generator.binomial(wins + losses, 0.5, size=(RESAMPLES, len(wins)))
+    drawn = np.abs(((2 * flips - (wins + losses)) / sizes).sum(axis=1))
+    observed = abs(((wins - losses) / sizes).sum())
+    return float((1 + np.count_nonzero(drawn >= observed - 1e-12)) / (1 + RESAMPLES))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values for the number of comparisons, so that the best of many is not luck."""
+    adjusted = [1.0] * len(p_values)
+    largest = 0.0
+    for place, number in enumerate(np.argsort(p_values, kind="stable")):
+        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[number]))
+        adjusted[number] = largest
+    return adjusted

@@ -1,0 +1,159 @@
+"""[evaluate] Bilingual lexicon induction: how many words find their translation.
+
+A word of the test dictionary is evaluated if the vocabularies hold it and at least one of its
+translations; coverage is the share of such words. Its rank is that of its best correct translation
+among all target words, where wrong words with an equal score come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from geomm_plugin import registry
+from geomm_plugin.arrays import RowIndices
+from geomm_plugin.dictionary import check_pair, warn_if_swapped
+from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
+from geomm_plugin.registry import as_retrieval
+from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.shared_space import SharedSpace
+
+UnknownWords = Literal["skip", "wrong"]
+
+
+@dataclass(frozen=True)
+class WordResult:
+    """What became of one test word."""
+
+    word: str
+    gold: tuple[str, ...]  # its correct translations that the vocabulary holds
+    rank: int  # of the best of them
+    answers: tuple[tuple[str, float], ...]  # the best target words and their scores, if asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The scores of one language pair, and the words behind them."""
+
+    pair: tuple[str, str]
+    retrieval: str
+    scores: dict[str, float]  # by metric
+    coverage: float
+    n_words: int
+    words: tuple[WordResult, ...]
+    missing: tuple[str, ...]  # test words that were not evaluated (or counted as wrong)
+    ranks: RowIndices  # of the words, and NOT_FOUND of the missing ones that count as wrong
+    recall: float | None = None  # of the true nearest neighbours, where the search is approximate
+
+    def row(self) -> dict[str, Any]:
+        """Return the numbers as one JSON object."""
+        row = {
+            "pair": "-".join(self.pair),
+            "retrieval": self.retrieval,
+            **self.scores,
+            "coverage": self.coverage,
+            "n_words": self.n_words,
+        }
+        return row if self.recall is None else row | {"recall": self.recall}
+
+
+def evaluate(
+    space: Mapping[str, object],
+    source: str,
+    target: str,
+    dictionary: Iterable[tuple[str, str]],
+    retrieval: str | Retrieval = "csls",
+    *,
+    metrics: str | Iterable[str] | None = None,
+    oov: UnknownWords = "skip",
+    answers: int = 0,
+    index: str | None = None,
+) -> Evaluation:
+    """Score the translations of a test dictionary's source words.
+
+    Parameters
+    ----------
+    space
+        A SharedSpace, or aligned embeddings by language.
+    metrics
+        Registered names, by default all. Without "mrr", which needs every rank, large vocabularies
+        are evaluated several times faster.
+    oov
+        "skip" leaves words out that are not in the vocabularies; "wrong" counts them as errors.
+    answers
+        How many of the best target words are kept for each word.
+    index
+        "hnsw" searches approximately, for millions of words; the recall is then reported.
+    """
+    if oov not in ("skip", "wrong"):
+        raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
+    retrieval = as_retrieval(retrieval, engine=index)
+    space = space if isinstance(space, SharedSpace) else SharedSpace(space)
+    chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
+    gold, missing = gold_rows(space, source, target, dictionary)
+    rows = [space[source].row_of[word] for word in gold]
+    queries = space.unit_vectors(source)[rows]
+    searched = space.index(source, target, retrieval)
+    found = [np.array(correct) for correct in gold.values()]
+    ranks = searched.ranks(queries, found, depth_of(chosen))
+    best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
+    if answers:
+        neighbors = searched.search(queries, answers)
+        best = [
+            tuple(
+                (space[target].words[row], float(score)) for row, score in zip(*both, strict=True)
+            )
+            for both in zip(neighbors.indices, neighbors.scores, strict=True)
+        ]
+    words = tuple(
+        WordResult(word, tuple(space[target].words[row] for row in correct), int(rank), answer)
+        for (word, correct), rank, answer in zip(gold.items(), ranks, best, strict=True)
+    )
+    if oov == "wrong":
+        ranks = np.concatenate([ranks, np.full(len(missing), NOT_FOUND)])
+    return Evaluation(
+        (source, target),
+        retrieval.label,
+        scores_of(chosen, ranks),
+        len(gold) / (len(gold) + len(missing)),
+        len(ranks),
+        words,
+        tuple(missing),
+        ranks,
+        getattr(searched, "recall", None),
+    )
+
+
+def chosen_metrics(metrics: str | Iterable[str] | None) -> list[str]:
+    """Return the names of some metrics, or of one; by default of all."""
+    return [metrics] if isinstance(metrics, str) else list(metrics or registry.metrics)
+
+
+def scores_of(metrics: Iterable[Metric], ranks: RowIndices) -> dict[str, float]:
+    """Return the score of each metric."""
+    return {metric.name: metric(ranks) for metric in metrics}
+
+
+def gold_rows(
+    space: SharedSpace, source: str, target: str, dictionary: Iterable[tuple[str, str]]
+) -> tuple[dict[str, list[int]], list[str]]:
+    """Return the target rows of each source word's translations, and the words that have none."""
+    source_rows, target_rows = space[source].row_of, space[target].row_of
+    gold: dict[str, dict[int, None]] = {}
+    pairs = list(map(check_pair, dictionary))
+    for here, there in pairs:
+        correct = gold.setdefault(here, {})
+        if here in source_rows and there in target_rows:
+            correct[target_rows[there]] = None
+    found = {word: list(correct) for word, correct in gold.items() if correct}
+    if not found:
+        raise DictionaryError(
+            f"None of the {len(gold)} test words is in both vocabularies ({source}, {target}). "
+            "Check the language order and the letter case of the dictionary."
+        )
+    warn_if_swapped(pairs, source, target, space)
+    return found, [word for word, correct in gold.items() if not correct]

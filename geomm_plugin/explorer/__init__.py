@@ -1,6 +1,0 @@
-"""A local page to look around in shared spaces: `geomm explore`."""
-
-from geomm_plugin.explorer.explorer import Explorer
-from geomm_plugin.explorer.server import ExplorerServer
-
-__all__ = ["Explorer", "ExplorerServer"]

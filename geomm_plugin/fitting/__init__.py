@@ -1,0 +1,1 @@
+"""[fit] What methods share: edges and hubs, moments, held-out words, solvers, self-learning."""

@@ -1,6 +1,0 @@
-"""A comparison as one web page that needs nothing else: `geomm compare --html report.html`."""
-
-from geomm_plugin.report.page import make_page
-from geomm_plugin.report.provenance import DataFile, Provenance
-
-__all__ = ["DataFile", "Provenance", "make_page"]

@@ -1,0 +1,1 @@
+"""Exact search: answers equal to comparing everything, found with less work."""

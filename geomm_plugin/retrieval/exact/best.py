@@ -1,0 +1,167 @@
+"""The largest values of each row, gathered tile by tile."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.retrieval.exact.dots import (
+    column_tiles,
+    exact_dots,
+    representatives,
+    rounding,
+)
+
+GROUP = 16  # columns whose maximum is taken first
+SPARE = 6  # values kept beyond the k largest, for those that rounding cannot tell from the k-th
+CROWD = 512  # queries and vectors whose dot products are told apart in float64 at a time: 17 MB
+COLUMNS = 4096
+DOUBLE = 2.0**-29  # the rounding of a float64 as a share of a float32's
+
+
+class Best:
+    """For each row the `size` largest values seen and their columns; the rest is <= `floor`.
+
+    Parameters
+    ----------
+    floor
+        Values that are not above it are not wanted.
+    """
+
+    def __init__(self, rows: int, size: int, floor: Vector | None = None):
+        self.values = np.full((rows, size), -np.inf, np.float32)
+        self.columns = np.full((rows, size), -1, np.intp)
+        self.floor = np.full(rows, -np.inf, np.float32)
+        if floor is not None:
+            self.floor[:] = floor
+
+    def part(self, rows: slice) -> Best:
+        """Return some rows; what updates them updates these."""
+        part = Best(0, 0)
+        part.values, part.columns = self.values[rows], self.columns[rows]
+        part.floor = self.floor[rows]
+        return part
+
+    def update(self, tile: Matrix, first: int) -> None:
+        """Take in a tile of values whose columns are numbered from `first`."""
+        size = self.values.shape[1]
+        above = _above(tile, self.floor)
+        if np.count_nonzero(above) > 2 * size * len(tile):  # too many to sort in one by one
+            above = _above(tile, np.maximum(_reached(tile, size), self.floor))
+        if np.count_nonzero(above) > 4 * size * len(tile):  # many equal values
+            most = min(size, tile.shape[1])
+            columns = np.argpartition(tile, -most, axis=1)[:, -most:]
+            rows = np.arange(len(tile))
+            self._merge(rows, np.take_along_axis(tile, columns, axis=1), columns + first)
+            return
+        row, column = _where(above)
+        if len(row):
+            count = np.bincount(row, minlength=len(tile))
+            place = np.arange(len(row)) - (np.cumsum(count) - count)[row]
+            rows = np.flatnonzero(count)
+            at = np.searchsorted(rows, row)
+            values = np.full((len(rows), int(count.max())), -np.inf, np.float32)
+            columns = np.full(values.shape, -1, np.intp)
+            values[at, place] = tile[row, column]
+            columns[at, place] = column + first
+            self._merge(rows, values, columns)
+
+    def _merge(self, rows: RowIndices, values: Matrix, columns: RowIndices) -> None:
+        size = self.values.shape[1]
+        values = np.concatenate([self.values[rows], values], axis=1)
+        columns = np.concatenate([self.columns[rows], columns], axis=1)
+        kept = np.argpartition(values, -size, axis=1)[:, -size:]
+        self.values[rows] = np.take_along_axis(values, kept, axis=1)
+        self.columns[rows] = np.take_along_axis(columns, kept, axis=1)
+        self.floor[rows] = np.maximum(self.floor[rows], self.values[rows].min(axis=1))
+
+    def largest(self, k: int) -> npt.NDArray[np.float32]:
+        """Return the k-th largest value of each row."""
+        values: npt.NDArray[np.float32] = np.partition(self.values, -k, axis=1)[:, -k]
+        return values
+
+
+def _above(tile: Matrix, floor: Vector) -> npt.NDArray[np.bool_]:
+    """Say which values are above each row's floor."""
+    above: npt.NDArray[np.bool_] = tile > floor[:, None]  # laid out in memory as the tile is
+    return above
+
+
+def _where(above: npt.NDArray[np.bool_]) -> tuple[RowIndices, RowIndices]:
+    """Return rows and columns, row by row.
+
+    A tile may be the transpose of a product: it is then searched as it lies in memory.
+    """
+    if above.flags.c_contiguous:
+        row, column = np.divmod(np.flatnonzero(above), above.shape[1])
+        return row, column
+    column, row = np.divmod(np.flatnonzero(above.T), len(above))
+    order = np.argsort(row, kind="stable")
+    return row[order], column[order]
+
+
+def _reached(tile: Matrix, count: int) -> Vector:
+    """Return for each row a value that at least `count` of its numbers exceed.
+
+    It is just below the count-th largest of the maxima of groups of columns: few numbers to sort,
+    and little below the count-th largest of all.
+    """
+    groups = tile.shape[1] // GROUP
+    if groups < 2 * count:
+        return np.full(len(tile), -np.inf, np.float32)
+    maxima = tile[:, : groups * GROUP].reshape(len(tile), GROUP, groups).max(axis=1)
+    maxima.partition(groups - count, axis=1)
+    reached: Vector = np.nextafter(maxima[:, groups - count], np.float32(-np.inf))
+    return reached
+
+
+def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:
+    """Return the mean of the k largest query . vector, in float64, from lists of at least k."""
+    margin = rounding(queries.shape[1])
+    reach = best.largest(k) - np.float32(2 * margin)
+    crowded = best.floor >= reach
+    row, place = np.nonzero((best.values >= reach[:, None]) & ~crowded[:, None])
+    exact = np.full(best.values.shape, -np.inf)
+    exact[row, place] = exact_dots(queries, row, vectors, best.columns[row, place])
+    exact.sort(axis=1)
+    exact = exact[:, -k:]
+    exact[crowded] = _crowded_best(queries[crowded], vectors, k, reach[crowded])
+    means: Vector = np.ascontiguousarray(exact).mean(axis=1)
+    return means
+
+
+def _crowded_best(queries: Matrix, vectors: Matrix, k: int, reach: Vector) -> Matrix:
+    """Return the k largest query . vector in order, where many vectors are (nearly) equal.
+
+    A float32 product cannot tell such vectors apart. A float64 one leaves few, besides those that
+    are equal, of which one speaks for all.
+    """
+    best = np.full((len(queries), k), -np.inf)
+    for part in column_tiles(len(queries), CROWD):
+        for tile in column_tiles(len(vectors), COLUMNS):
+            rows = _near(queries[part], vectors[tile], reach[part])
+            if len(rows):
+                best[part] = _merge_near(best[part], queries[part], vectors[tile][rows], k)
+    best.sort(axis=1)
+    return best
+
+
+def _near(queries: Matrix, vectors: Matrix, reach: Vector) -> RowIndices:
+    """Return the vectors that reach what some query asks for, or nearly."""
+    least = reach - np.float32(rounding(queries.shape[1]))
+    return np.flatnonzero((queries @ vectors.T >= least[:, None]).any(axis=0))
+
+
+def _merge_near(best: Matrix, queries: Matrix, vectors: Matrix, k: int) -> Matrix:
+    """Return the k largest of what is known and of query . vector, exactly."""
+    first, count = np.unique(representatives(vectors), return_counts=True)
+    vectors = vectors[first]
+    dots = queries.astype(np.float64) @ vectors.astype(np.float64).T
+    least = np.partition(np.concatenate([best, dots], axis=1), -k, axis=1)[:, -k]
+    row, column = np.nonzero(dots >= least[:, None] - 4 * rounding(queries.shape[1]) * DOUBLE)
+    dots[:] = -np.inf
+    dots[row, column] = exact_dots(queries, row, vectors, column)
+    dots = np.concatenate([best, np.repeat(dots, np.minimum(count, k), axis=1)], axis=1)
+    dots.partition(dots.shape[1] - k, axis=1)
+    return dots[:, -k:]

@@ -1,0 +1,105 @@
+"""What a score takes off a target's cosines: bounded for all targets, exact for those asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.retrieval.exact.dots import representatives
+
+ROUNDED = 1e-6  # more than a bias loses as a float32
+SHARE = 0.7  # bounds are used where they promise to save at least 30 % of the work
+
+
+class Bias(ABC):
+    """bias(z) of every target z; a score ranks targets by cos(x, z) - bias(z).
+
+    A subclass writes `compute` and `bound`. `lower[z] <= bias(z)` always holds; what was computed
+    exactly is kept. Equal targets have equal biases.
+    """
+
+    neighbors = 0  # how many nearest targets of a query its score is made with
+
+    def __init__(self, source: Matrix, target: Matrix):
+        self.source = source
+        self.target = target
+        self.lower = np.full(len(target), -np.inf, np.float32)
+        self._values = np.full(len(target), np.nan)
+        self._bounded = False
+
+    @abstractmethod
+    def compute(self, rows: RowIndices) -> Vector:
+        """Return the exact bias of some targets, in float64."""
+
+    @abstractmethod
+    def bound(self) -> Vector:
+        """Return a lower bound of the bias of every target, at a small part of the cost."""
+
+    @abstractmethod
+    def cost_of_bound(self) -> float:
+        """Return how many dot products bound() takes."""
+
+    @cached_property
+    def same(self) -> RowIndices:
+        """The first target that is equal to each target."""
+        return representatives(self.target)
+
+    def prepare(self, questions: int) -> None:
+        """Get ready to tell the bias of about `questions` targets: bound them, or compute all."""
+        missing = np.flatnonzero(np.isnan(self._values))
+        if not len(missing):
+            return
+        each = len(self.source)
+        work = float(min(questions, len(missing)) * each)
+        if not self._bounded:
+            work += self.cost_of_bound()
+        if work > SHARE * len(missing) * each:
+            self.exact(missing)
+        elif not self._bounded:
+            self.lower = np.fmax(self.lower, self.bound().astype(np.float32))
+            self._bounded = True
+
+    def exact(self, rows: RowIndices) -> Vector:
+        """Return the exact bias of some targets."""
+        first = self.same[rows]
+        missing = np.unique(first[np.isnan(self._values[first])])
+        if len(missing):
+            self._values[missing] = self.compute(missing)
+        values: Vector = self._values[first]
+        self._values[rows] = values
+        self.lower[rows] = values - ROUNDED
+        return values
+
+    def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
+        """Turn cos(x, z) - bias(z) into the score as its paper defines it.
+
+        Parameters
+        ----------
+        nearest
+            The mean cosine of each query with its `neighbors` nearest targets.
+        """
+        return gaps
+
+
+class KnownBias(Bias):
+    """A bias that is known for all targets, such as zero."""
+
+    def __init__(self, target: Matrix, values: Vector):
+        super().__init__(target, target)
+        self._values[:] = values
+        self.lower[:] = values - ROUNDED
+
+    def compute(self, rows: RowIndices) -> Vector:
+        """Return what is known."""
+        return self._values[rows]
+
+    def bound(self) -> Vector:
+        """Return what is known."""
+        return self._values
+
+    def cost_of_bound(self) -> float:
+        """Return zero."""
+        return 0

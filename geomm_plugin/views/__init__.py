@@ -1,0 +1,1 @@
+"""Pages and pictures: the report of a comparison, plots, the explorer."""

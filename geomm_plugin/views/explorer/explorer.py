@@ -1,0 +1,145 @@
+"""What the page asks for: words, their translations and their neighbourhood, as JSON-like values.
+
+Words are named by language and row, since a word may be any text at all.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.retrieval import Index
+from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.views.explorer.word_search import WordSearch
+from geomm_plugin.views.principal_plane import principal_plane
+
+RETRIEVALS = ("cosine", "csls")
+SUGGESTIONS = 12
+TRANSLATIONS = 10
+NEIGHBORS = 6  # words of each language in the picture
+LONGEST_TEXT = 200
+
+
+class Explorer:
+    """Answers questions about one or several shared spaces of the same words.
+
+    It may be asked by several threads at a time.
+
+    Parameters
+    ----------
+    spaces
+        A shared space by the name it is shown under, one for each mapper.
+    """
+
+    def __init__(self, spaces: Mapping[str, SharedSpace]):
+        self.names = list(spaces)
+        self._spaces = list(spaces.values())
+        if not self._spaces:
+            raise ParameterError("There is no space to explore. Give at least one.")
+        self.languages = list(self._spaces[0])
+        for name, space in spaces.items():
+            if list(space) != self.languages:
+                raise LanguagesError(
+                    f"All spaces must hold the same languages; {name} has {', '.join(space)}, "
+                    f"{self.names[0]} has {', '.join(self.languages)}."
+                )
+        self._vocabularies = {lang: self._spaces[0][lang].words for lang in self.languages}
+        self._searches = {lang: WordSearch(words) for lang, words in self._vocabularies.items()}
+        self._making = threading.Lock()
+        self._locks: dict[Index, threading.Lock] = {}
+
+    def about(self) -> dict[str, Any]:
+        """Return the languages and the mappers."""
+        return {
+            "languages": [
+                {"language": language, "words": len(words)}
+                for language, words in self._vocabularies.items()
+            ],
+            "mappers": self.names,
+        }
+
+    def prepare(self) -> None:
+        """Map the words of the first space, so that the first question need not wait for it."""
+        for language in progress.over("Preparing", self.languages):
+            self.picture(0, language, 0)
+
+    def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
+        """Return words that begin with a text, in one language or all; the nearest to it first."""
+        text = text.strip()[:LONGEST_TEXT]
+        found = [
+            (self._searches[where].closeness(row, text), row, where)
+            for where in ([self._language(language)] if language else self.languages)
+            for row in self._searches[where].find(text, SUGGESTIONS)
+        ]
+        found.sort(key=lambda item: item[:2])
+        return [self._word(where, row) for _, row, where in found[:SUGGESTIONS]]
+
+    def translate(
+        self, mapper: int, language: str, row: int, retrieval: str
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return the best translations of a word in each other language, with their scores."""
+        if retrieval not in RETRIEVALS:
+            raise ParameterError(f"The retrieval is one of {', '.join(RETRIEVALS)}.")
+        return {
+            target: self._nearest(mapper, language, row, target, retrieval, TRANSLATIONS)
+            for target in self.languages
+            if target != language
+        }
+
+    def picture(self, mapper: int, language: str, row: int) -> dict[str, Any]:
+        """Return the words around a word, of all languages, with coordinates in the plane."""
+        words = [self._word(language, self._row(language, row))]
+        for target in self.languages:
+            count = NEIGHBORS + (target == language)
+            near = self._nearest(mapper, language, row, target, "cosine", count)
+            words += [word for word in near if (word["language"], word["row"]) != (language, row)]
+        space = self._space(mapper)
+        vectors = np.array([space.unit_vectors(w["language"])[w["row"]] for w in words])
+        plane, kept = principal_plane(vectors)
+        points = [
+            word | {"x": float(x), "y": float(y)} for word, (x, y) in zip(words, plane, strict=True)
+        ]
+        return {"points": points, "variance": kept}
+
+    def _nearest(
+        self, mapper: int, language: str, row: int, target: str, retrieval: str, count: int
+    ) -> list[dict[str, Any]]:
+        space, row = self._space(mapper), self._row(language, row)
+        with self._making:  # what an index learns is kept, and is learnt once
+            index = space.index(language, target, retrieval)
+            lock = self._locks.setdefault(index, threading.Lock())
+        query = space.unit_vectors(language)[[row]]
+        with lock:
+            found = index.search(query, min(count, len(self._vocabularies[target])))
+        return [
+            self._word(target, int(where)) | {"score": float(score)}
+            for where, score in zip(found.indices[0], found.scores[0], strict=True)
+        ]
+
+    def _word(self, language: str, row: int) -> dict[str, Any]:
+        return {"language": language, "row": row, "word": self._vocabularies[language][row]}
+
+    def _space(self, mapper: int) -> SharedSpace:
+        if not 0 <= mapper < len(self._spaces):
+            raise ParameterError(
+                f"Mappers have numbers from 0 to {len(self._spaces) - 1}; there is no {mapper}."
+            )
+        return self._spaces[mapper]
+
+    def _language(self, language: str) -> str:
+        if language not in self._vocabularies:
+            raise LanguagesError(
+                f"There is no language {language!r}; there are {', '.join(self.languages)}."
+            )
+        return language
+
+    def _row(self, language: str, row: int) -> int:
+        count = len(self._vocabularies[self._language(language)])
+        if not 0 <= row < count:
+            raise ParameterError(f"Words of {language} have rows from 0 to {count - 1}, not {row}.")
+        return row

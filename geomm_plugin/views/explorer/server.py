@@ -1,0 +1,184 @@
+"""The explorer's web server: on this machine only, and only for who knows the whole address.
+
+Any page in the user's browser can send requests to 127.0.0.1. So the address holds a random token,
+the Host header must name this server (else a foreign name could be pointed at it), requests that
+come from other origins are refused, and the page may load nothing but its own files.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
+
+from geomm_plugin.errors import GeommError, ParameterError
+from geomm_plugin.views.explorer.explorer import Explorer
+from geomm_plugin.views.palette import color_rules
+
+ADDRESS = "127.0.0.1"
+PAGE = Path(__file__).parent / "page"
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # the token is in the address
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+Query = dict[str, str]
+
+logger = logging.getLogger(__name__)
+
+
+class ExplorerServer(ThreadingHTTPServer):
+    """Serves the page and its questions; `address` is what the user opens.
+
+    Parameters
+    ----------
+    port
+        0 takes any that is free.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = False
+
+    def __init__(self, explorer: Explorer, port: int = 0):
+        try:
+            super().__init__((ADDRESS, port), Handler)
+        except OSError as error:
+            raise ParameterError(
+                f"Cannot listen on port {port}: {error.strerror}. Choose another one, or 0 for any."
+            ) from error
+        self.explorer = explorer
+        self.token = secrets.token_urlsafe(16)
+        self.files = {path.name: path.read_bytes() for path in sorted(PAGE.iterdir())}
+        self.files["colors.css"] = color_rules().encode()
+        self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log what went wrong with a connection; the others go on."""
+        logger.debug("A connection from %s failed.", client_address, exc_info=True)
+
+    @property
+    def address(self) -> str:
+        """The whole address of the page."""
+        return f"http://{ADDRESS}:{self.server_port}/{self.token}/"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection: files of the page, and questions as JSON."""
+
+    server: ExplorerServer
+    protocol_version = "HTTP/1.1"
+    server_version = "geomm"
+    sys_version = ""
+    timeout = 60
+
+    questions: ClassVar[dict[str, Callable[[Explorer, Query], Any]]] = {
+        "api/about": lambda explorer, query: explorer.about(),
+        "api/search": lambda explorer, query: explorer.search(
+            query.get("text", ""), query.get("language", "")
+        ),
+        "api/translate": lambda explorer, query: explorer.translate(
+            *_word(query), query.get("retrieval", "")
+        ),
+        "api/picture": lambda explorer, query: explorer.picture(*_word(query)),
+    }
+
+    def do_GET(self) -> None:
+        """Answer a request, or refuse it."""
+        if not self._comes_from_here():
+            self._refuse(HTTPStatus.FORBIDDEN, "This page answers only its own address.")
+            return
+        if any(name in self.headers for name in ("Content-Length", "Transfer-Encoding")):
+            # What follows would be taken for the next request, whoever wrote it.
+            self.send_error(HTTPStatus.BAD_REQUEST, "A question has no body.")
+            return
+        path, _, query = self.path.partition("?")
+        token, slash, name = path.removeprefix("/").partition("/")
+        name = name or "index.html"
+        known = secrets.compare_digest(token.encode(), self.server.token.encode())
+        if not (known and slash):
+            self._refuse(HTTPStatus.NOT_FOUND, "Open the whole address that geomm explore shows.")
+        elif name in self.server.files:
+            self._send(HTTPStatus.OK, TYPES[Path(name).suffix], self.server.files[name])
+        elif name in self.questions:
+            self._answer(self.questions[name], query)
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+
+    def _comes_from_here(self) -> bool:
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        site = self.headers.get("Sec-Fetch-Site", "none")
+        return (
+            len(hosts) == 1
+            and hosts[0] in self.server.hosts
+            and all(origin == f"http://{hosts[0]}" for origin in origins)
+            and site in ("none", "same-origin")
+        )
+
+    def _answer(self, question: Callable[[Explorer, Query], Any], text: str) -> None:
+        query = {name: values[-1] for name, values in parse_qs(text, errors="replace").items()}
+        try:
+            answer, status = question(self.server.explorer, query), HTTPStatus.OK
+        except GeommError as error:
+            answer, status = {"error": str(error)}, HTTPStatus.BAD_REQUEST
+        except Exception:
+            logger.exception("The question %r has no answer.", text[:200])
+            problem = "Something is wrong in geomm explore itself; its log says what."
+            answer, status = {"error": problem}, HTTPStatus.INTERNAL_SERVER_ERROR
+        # ASCII: a word may hold halves of surrogate pairs, which UTF-8 cannot.
+        self._send(status, "application/json", json.dumps(answer).encode("ascii"))
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Refuse what is no request of the page's, and close the connection."""
+        self.close_connection = True
+        status = HTTPStatus(code)
+        self._refuse(status, message if status == HTTPStatus.BAD_REQUEST else f"{status.phrase}.")
+
+    def _refuse(self, status: HTTPStatus, reason: str | None) -> None:
+        self._send(status, "text/plain; charset=utf-8", f"{reason}\n".encode())
+
+    def _send(self, status: HTTPStatus, content_type: str, content: bytes) -> None:
+        try:
+            self.send_response(status)
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(content)))
+            if self.close_connection:
+                self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(content)
+        except ConnectionError:  # the page no longer wants the answer
+            self.close_connection = True
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Log to the logger of this module instead of standard error."""
+        logger.debug(format, *arguments)
+
+
+def _word(query: Query) -> tuple[int, str, int]:
+    """Read which mapper and which word a question is about."""
+    try:
+        return int(query["mapper"]), query["language"], int(query["row"])
+    except (KeyError, ValueError) as error:
+        raise ParameterError(
+            "A question names the mapper (a number), the language and the row of the word."
+        ) from error

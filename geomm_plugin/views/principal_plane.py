@@ -1,0 +1,28 @@
+"""Some words in two dimensions.
+
+x -> (x - mean) V_2, where V_2 holds the two directions of largest variance among the words shown
+(principal component analysis of these words alone).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geomm_plugin.arrays import Matrix
+
+
+def principal_plane(vectors: Matrix) -> tuple[Matrix, float]:
+    """Return two coordinates for each row, and the share of the variance that they keep.
+
+    Each direction points to where its largest coordinate is positive, so that the same words give
+    the same picture.
+    """
+    centered = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
+    left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
+    plane = np.zeros((len(vectors), 2))
+    kept = min(2, len(lengths))
+    plane[:, :kept] = left[:, :kept] * lengths[:kept]
+    largest = plane[np.abs(plane).argmax(axis=0), [0, 1]]
+    plane *= np.where(largest < 0, -1, 1)
+    total = float((lengths**2).sum())
+    return plane, float((lengths[:2] ** 2).sum()) / total if total else 1.0

@@ -1,0 +1,301 @@
+"""The sections of the report page, each made from a comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geomm_plugin.evaluation.metrics import precision_at
+from geomm_plugin.evaluation.outcome import (
+    AVERAGE,
+    SIGNIFICANT,
+    Comparison,
+    Run,
+)
+from geomm_plugin.views.report.charts import (
+    Series,
+    bar_chart,
+    legend,
+    line_chart,
+    scatter_chart,
+)
+from geomm_plugin.views.report.markup import (
+    Content,
+    Markup,
+    join,
+    tag,
+)
+from geomm_plugin.views.report.provenance import Provenance
+from geomm_plugin.views.report.verdict import verdicts
+
+DEPTH = 10  # of the P@k curves
+
+
+def summary_section(comparison: Comparison) -> Markup:
+    """Say who leads."""
+    items = [
+        tag("div", tag("dt", where), tag("dd", sentence))
+        for where, sentence in verdicts(comparison)
+    ]
+    failed = [run for run in comparison.runs if run.error is not None]
+    failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
+    return tag("section", tag("h2", "In short"), tag("dl", items, class_="verdicts"), failures)
+
+
+def table_section(comparison: Comparison) -> Markup:
+    """Show all numbers in a table that can be sorted."""
+    scores = [name for run in comparison.runs for e in run.evaluations for name in e.scores]
+    others = [name for name in dict.fromkeys(scores) if name != "p@1"]
+    columns = [
+        ("Mapper", True),
+        ("Pair", True),
+        ("Retrieval", True),
+        ("P@1 [95 %]", False),
+        (f"Against {comparison.baseline}", False),
+        ("p (Holm)", False),
+        *((name.upper(), False) for name in others),
+        ("Coverage", False),
+        ("Words", False),
+        ("Fit, s", False),
+        ("Fit, MB", False),
+    ]
+    head = tag(
+        "tr",
+        [
+            tag(
+                "th", tag("button", title, type="button"), scope="col", class_=None if text else "n"
+            )
+            for title, text in columns
+        ],
+    )
+    best = comparison.best()
+    body = [_table_row(row, others, best, len(columns)) for row in comparison.rows]
+    note = (
+        "Intervals are bootstrap intervals over the test words; p-values "
+        "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
+        "the best of its pair and retrieval. * p < 0.05."
+    )
+    return tag(
+        "section",
+        tag("h2", "All numbers"),
+        tag(
+            "div",
+            tag("table", tag("thead", head), tag("tbody", body), class_="sortable", id="numbers"),
+            class_="scroll",
+            tabindex=0,
+            role="region",
+            aria_label="All numbers",
+        ),
+        tag("p", tag("span", "Click a column to sort. ", class_="screen"), note, class_="note"),
+    )
+
+
+def _table_row(
+    row: dict[str, Any], others: list[str], best: dict[tuple[str, str], float], width: int
+) -> Markup:
+    first = [
+        tag("th", _mapper(row["mapper"]), scope="row", data_value=row["mapper"]),
+        tag("td", row["pair"]),
+        tag("td", row["retrieval"]),
+    ]
+    if row["error"] is not None:
+        return tag("tr", first, tag("td", row["error"], colspan=width - 3, class_="failed"))
+    wins = row["p@1"] == best[row["pair"], row["retrieval"]]
+    score = tag("b" if wins else "span", f"{row['p@1']:.3f}")
+    interval = tag("small", f" [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]")
+    cells = [
+        _number(row["p@1"], join([score, interval])),
+        _number(row["difference"], "{:+.3f}"),
+        _number(row["p_holm"], "{:.2g}", " *" if _significant(row) else ""),
+        *(_number(row[name], "{:.3f}") for name in others),
+        _number(row["coverage"], "{:.3f}"),
+        _number(row["n_words"], "{:,}"),
+        _number(row["fit_seconds"], "{:.2f}"),
+        _number(row["peak_memory_mb"], "{:.0f}"),
+    ]
+    return tag("tr", first, cells)
+
+
+def _mapper(label: str) -> Markup:
+    """Return a mapper's name with its parameters in small print, which may break between them."""
+    name, bracket, parameters = label.partition("(")
+    return join([name, tag("wbr"), tag("small", bracket, parameters)])
+
+
+def _number(value: float | None, form: str, mark: str = "") -> Markup:
+    """Return a cell that sorts by its value; empty where a number does not apply."""
+    if value is None:
+        return tag("td", class_="n")
+    shown = form if isinstance(form, Markup) else form.format(value).replace("-", "−") + mark
+    return tag("td", shown, class_="n", data_value=repr(float(value)))
+
+
+def _significant(row: dict[str, Any]) -> bool:
+    return row["p_holm"] is not None and row["p_holm"] < SIGNIFICANT
+
+
+def bars_section(comparison: Comparison) -> Markup:
+    """Draw P@1 with intervals, one chart for each pair and retrieval."""
+    order = {run.label: n for n, run in enumerate(comparison.runs)}
+    groups: dict[tuple[str, str], list[Series]] = {}
+    for row in comparison.rows:
+        if row["error"] is None:
+            label = row["mapper"]
+            bar = Series(label, order[label], (row["p@1"],), row["p@1_low"], row["p@1_high"])
+            groups.setdefault((row["pair"], row["retrieval"]), []).append(bar)
+    charts = [bar_chart(f"{pair}, {name}: P@1", bars) for (pair, name), bars in groups.items()]
+    note = "P@1: the share of test words whose first answer is right. Lines: 95 % intervals."
+    return _charts("P@1", charts, note)
+
+
+def curves_section(comparison: Comparison) -> Markup:
+    """Draw P@k against k."""
+    groups: dict[tuple[str, str], list[Series]] = {}
+    names = []
+    for n, run in enumerate(comparison.runs):
+        if run.evaluations:
+            names.append(Series(run.label, n, ()))
+        for evaluation in run.evaluations:
+            values = tuple(precision_at(k)(evaluation.ranks) for k in range(1, DEPTH + 1))
+            key = "-".join(evaluation.pair), evaluation.retrieval
+            groups.setdefault(key, []).append(Series(run.label, n, values))
+    charts = [
+        line_chart(f"{pair}, {name}: P@k", lines, "k") for (pair, name), lines in groups.items()
+    ]
+    note = "P@k: the share of test words with a right answer among the first k."
+    return _charts("P@k", charts, note, legend(names))
+
+
+def cost_section(comparison: Comparison) -> Markup:
+    """Draw P@1 against the time of the fit."""
+    rows = [row for row in comparison.rows if row["error"] is None]
+    several = any(row["pair"] == AVERAGE for row in rows)
+    order = {run.label: n for n, run in enumerate(comparison.runs)}
+    groups: dict[tuple[str, str], list[Series]] = {}
+    for row in rows:
+        if several and row["pair"] != AVERAGE:
+            continue
+        seconds = max(row["fit_seconds"], 1e-3)  # a logarithmic axis has no zero
+        point = Series(
+            row["mapper"],
+            order[row["mapper"]],
+            (seconds, row["p@1"]),
+            row["p@1_low"],
+            row["p@1_high"],
+        )
+        groups.setdefault((row["pair"], row["retrieval"]), []).append(point)
+    charts = [
+        scatter_chart(f"{pair}, {name}: P@1 against fit time", points, "seconds to fit")
+        for (pair, name), points in groups.items()
+    ]
+    return _charts("Time and quality", charts, "Up is better, left is faster.")
+
+
+def changes_section() -> Markup:
+    """Leave room for the words that two mappers treat differently, which the script fills in."""
+    choices = [
+        tag("label", name, " ", tag("select", id=identifier))
+        for name, identifier in (("Compare", "first"), ("with", "second"), ("on", "pair"))
+    ]
+    return tag(
+        "section",
+        tag("h2", "What changed"),
+        tag("form", choices, class_="choices", id="choices"),
+        tag("noscript", tag("p", "This section needs scripts to be allowed.")),
+        tag("div", id="changes", aria_live="polite"),
+        id="changed",
+    )
+
+
+def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
+    """Tell what went in: files, dictionaries, parameters, versions, and the command."""
+    parts: list[Content] = [tag("h2", "Data and method")]
+    if provenance.files:
+        rows = [
+            tag(
+                "tr",
+                tag("th", file.role, scope="row"),
+                tag("td", file.content),
+                tag("td", _size(file.size), class_="n"),
+                tag("td", tag("code", file.path)),
+            )
+            for file in provenance.files
+        ]
+        parts += [tag("h3", "Files"), _scroll(tag("table", tag("tbody", rows)), "Files")]
+    parts += [tag("h3", "Test words"), _scroll(_coverage_table(comparison), "Test words")]
+    parts += [tag("h3", "Mappers"), _scroll(_mapper_table(comparison), "Mappers")]
+    versions = ", ".join(f"{name} {version}" for name, version in provenance.versions.items())
+    parts += [tag("h3", "Made with"), tag("p", f"{versions}. {provenance.day}.")]
+    if provenance.command is not None:
+        parts += [
+            tag("h3", "To make it again"),
+            tag("pre", tag("code", provenance.command), tabindex=0),
+        ]
+    return tag("section", parts)
+
+
+def _coverage_table(comparison: Comparison) -> Markup:
+    run = next((run for run in comparison.runs if run.evaluations), None)
+    found = {} if run is None else {e.pair: e for e in run.evaluations}
+    rows = []
+    for pair, evaluation in found.items():
+        missing = ", ".join(evaluation.missing[:8])
+        more = len(evaluation.missing) - 8
+        rows.append(
+            tag(
+                "tr",
+                tag("th", "-".join(pair), scope="row"),
+                tag("td", f"{len(evaluation.words):,} evaluated"),
+                tag("td", f"{evaluation.coverage:.1%} of the test words"),
+                tag("td", f"not in the vocabularies: {missing}" if missing else "", _more(more)),
+            )
+        )
+    return tag("table", tag("tbody", rows))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.1f} kB"
+
+
+def _more(count: int) -> str:
+    return f" and {count:,} more" if count > 0 else ""
+
+
+def _mapper_table(comparison: Comparison) -> Markup:
+    rows = [
+        tag(
+            "tr",
+            tag("th", run.label, scope="row"),
+            tag("td", ", ".join(f"{name}={value!r}" for name, value in run.parameters.items())),
+            tag("td", [tag("p", line) for line in _notes(run)]),
+        )
+        for run in comparison.runs
+    ]
+    return tag("table", tag("tbody", rows))
+
+
+def _notes(run: Run) -> list[str]:
+    notes = [
+        f"{pair}: {', '.join(f'{count} {what}' for what, count in counts.items())}"
+        for pair, counts in run.report.get("pairs", {}).items()
+    ]
+    notes += [
+        f"{pair}: regularization {choice['chosen']:g} chosen"
+        for pair, choice in run.report.get("regularization", {}).items()
+        if isinstance(choice, dict) and "chosen" in choice
+    ]
+    return notes + [f"Warning: {warning}" for warning in run.warnings]
+
+
+def _charts(title: str, charts: list[Markup], note: str, before: Markup | None = None) -> Markup:
+    shown = charts or [tag("p", "No mapper could be scored.")]
+    return tag(
+        "section",
+        tag("h2", title),
+        before or "",
+        tag("div", shown, class_="charts"),
+        tag("p", note, class_="note"),
+    )
+
+
+def _scroll(table: Markup, name: str) -> Markup:
+    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=name)

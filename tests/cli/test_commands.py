@@ -1,0 +1,193 @@
+"""The command line, as users type it."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import (
+    SharedSpace,
+    evaluate,
+    load_mapper,
+    read_embeddings,
+    registry,
+)
+from geomm_plugin.cli import COMMANDS, group
+from geomm_plugin.demo import FOLDER
+from geomm_plugin.parameters import parameters_of
+
+EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))
+EN_ES, EN_IT = (f"{pair}={FOLDER / pair}.train.txt" for pair in ("en-es", "en-it"))
+SMALL = ("--max-words", "2000")
+
+
+def geomm(*arguments, status=0):
+    done = CliRunner().invoke(group, [str(argument) for argument in arguments])
+    assert done.exit_code == status, (done.output, done.exception)
+    assert "Traceback" not in done.output
+    return done
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_shows_an_example(command):
+    assert f"geomm {command}" in geomm(command, "--help").output
+
+
+def test_align_writes_files_that_gensim_reads_and_translate_answers(tmp_path):
+    from gensim.models import KeyedVectors
+
+    out = tmp_path / "new" / "out"
+    summary = geomm("align", EN, ES, "-d", EN_ES, "--set", "regularization=100", "-o", out).output
+    assert "regularization=100" in summary and "1987 pairs" in summary
+    assert sorted(path.name for path in out.iterdir()) == [
+        "align.json",
+        "en.vec",
+        "es.vec",
+        "mapper",
+    ]
+    keyed = {name: KeyedVectors.load_word2vec_format(out / f"{name}.vec") for name in ("en", "es")}
+    best = keyed["es"].similar_by_vector(keyed["en"]["parliament"], topn=1)
+    assert best[0][0] == "parlamento"
+    assert np.allclose(np.linalg.norm(keyed["en"].vectors, axis=1), 1, atol=1e-5)
+
+    files = geomm("translate", f"en={out / 'en.vec'}", f"es={out / 'es.vec'}", "en-es", "freedom")
+    model = geomm("translate", "--model", out / "mapper", EN, ES, "en-es", "freedom")
+    assert files.stdout == model.stdout
+    assert files.stdout.split()[:2] == ["freedom", "libertad"]
+
+
+def test_aligned_files_score_as_the_mapper_does(tmp_path, demo):
+    geomm("align", EN, ES, IT, "-d", EN_ES, "-d", EN_IT, "-m", "procrustes", "-o", tmp_path, "-q")
+    languages = ("en", "es", "it")
+    read = SharedSpace({name: read_embeddings(tmp_path / f"{name}.vec") for name in languages})
+    mapped = load_mapper(tmp_path / "mapper").map(demo.embeddings)
+    for pair, dictionary in demo.test.items():
+        one, other = (evaluate(space, *pair, dictionary).scores for space in (read, mapped))
+        assert one == pytest.approx(other, abs=0.004)
+
+
+def test_keep_length_and_suffix(tmp_path):
+    geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "--keep-length",
+          "--suffix", ".vec.gz", "-o", tmp_path)  # fmt: skip
+    vectors = read_embeddings(tmp_path / "es.vec.gz").vectors
+    mapper = load_mapper(tmp_path / "mapper")
+    raw = read_embeddings(FOLDER / "es.vec.gz", max_words=2000).vectors
+    assert np.array_equal(vectors, mapper.transform("es", raw))
+
+
+def test_identical_words_serve_as_a_dictionary(tmp_path):
+    output = geomm("align", EN, ES, "--identical", "en-es", *SMALL, "-m", "procrustes",
+                   "-o", tmp_path).output  # fmt: skip
+    assert "missing" in output
+
+
+def test_translate_as_json():
+    done = geomm("translate", "--json", EN, EN.replace("en=", "xx="), "en-xx", "freedom", "-k", "2")
+    (row,) = json.loads(done.stdout)
+    assert row["word"] == "freedom" and row["translations"][0]["word"] == "freedom"
+    assert len(row["translations"]) == 2
+
+
+def test_mappers_lists_names_parameters_and_packages():
+    output = geomm("mappers").output
+    for text in ("procrustes", "regularization='auto'", "from geomm-plugin", "the paper's method"):
+        assert text in output
+    rows = json.loads(geomm("mappers", "--json").stdout)
+    assert {"name", "summary", "parameters", "package"} == set(rows[0])
+    for row in rows:
+        parameters = parameters_of(registry.mappers[row["name"]])
+        defaults = {name: known.default for name, known in parameters.items()}
+        assert row["parameters"] == json.loads(json.dumps(defaults))
+    told = next(row["parameters"] for row in rows if row["name"] == "geomm")
+    assert told["hub"] is None and told["seed"] == 0 and told["regularization"] == "auto"
+    assert told["normalize"] == ["unit", "center"]
+
+
+def test_demo_shows_translations_a_comparison_and_what_to_type_next():
+    output = geomm("demo").output
+    assert "libertad" in output and "geomm align en=wiki.en.vec" in output
+    (line,) = (line for line in output.splitlines() if line.startswith("procrustes"))
+    assert all(float(score) > 0.85 for score in line.split()[1:])
+
+
+def bad_file(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "There is no file"),
+        (b"", "empty"),
+        (b"5 2\na 1 2\nb 3 4\n", "5"),
+        (b"2 2\na 1 2\nb 3\n", "line 3: expected 2 numbers, found 1"),
+        (b"2 2\na 1 2\nb 3 x\n", "line 3"),
+        (b"2 2\na 1 2\nb 3 nan\n", "line 3"),
+    ],
+)
+def test_bad_files_are_one_sentence_with_file_and_line(tmp_path, content, message):
+    path = tmp_path / "bad.vec"
+    if content is not None:
+        bad_file(path, content)
+    done = geomm("align", f"en={path}", ES, "-d", EN_ES, "-o", tmp_path / "out", status=2)
+    assert "bad.vec" in done.stderr and message in done.stderr
+    assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["-m", "procustes"], "There is no mapper 'procustes'. Did you mean 'procrustes'?"),
+        (["-s", "regularisation=1"], "no parameter 'regularisation'. Did you mean"),
+        (["-s", "regularization=much"], "regularization takes a number of at least 0 or 'auto'"),
+        (["-s", "regularization=-4"], "regularization takes a number of at least 0"),
+        (["-s", "regularization"], "is not understood; write NAME=VALUE"),
+        (["-d", "en-fr=x.txt"], "'en-fr' is no pair of the languages given (en, es)"),
+        (["-d", "en-es=x.txt"], "There is no file x.txt"),
+        (["--suffix", ".docx"], "none of the formats known here"),
+    ],
+)
+def test_bad_options(tmp_path, changes, message):
+    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, *changes, "-o", tmp_path / "out", status=2)
+    assert message in done.stderr
+
+
+def test_no_pair_in_both_vocabularies(tmp_path):
+    upper = bad_file(tmp_path / "upper.txt", b"Dog Perro\n")
+    done = geomm("align", EN, ES, "-d", f"en-es={upper}", *SMALL, "-o", tmp_path / "o", status=2)
+    assert "None of the 1 pairs is in both vocabularies" in done.stderr
+    assert "letter case" in done.stderr
+
+
+def test_a_language_without_dictionary(tmp_path):
+    done = geomm("align", EN, ES, IT, "-d", EN_ES, *SMALL, "-o", tmp_path / "o", status=2)
+    assert "No dictionary links it to the others (en, es)" in done.stderr
+
+
+def test_an_output_folder_that_cannot_be_made(tmp_path):
+    blocked = bad_file(tmp_path / "file", b"")
+    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-o", blocked / "out", status=2)
+    assert "Cannot make the folder" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_output_folder_that_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-o", tmp_path, status=2)
+    assert "Cannot write" in done.stderr
+
+
+def test_unknown_words_languages_and_models(tmp_path):
+    assert "is not among the" in geomm("translate", EN, ES, "en-es", "xyzzy", status=2).stderr
+    assert "'en-fr' is no pair" in geomm("translate", EN, ES, "en-fr", "a", status=2).stderr
+    assert "Give files, a pair" in geomm("translate", EN, ES, "en-es", status=2).stderr
+    missing = geomm("translate", "--model", tmp_path / "no", EN, ES, "en-es", "a", status=2)
+    assert "A saved mapper is a folder" in missing.stderr
+
+
+def test_quiet_says_nothing(tmp_path):
+    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "-o", tmp_path, "-q")
+    assert done.output == ""

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from geomm_plugin import Embeddings, get_mapper
+from geomm_plugin.demo import load_demo
+from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.normalize import unit
+
+
+@pytest.fixture
+def words():
+    """Kings and queens: word pairs that differ by one direction, among others that do not."""
+    generator = np.random.default_rng(0)
+    king = generator.standard_normal((8, 10))
+    queen = king + 1.5 * generator.standard_normal(10)
+    other = generator.standard_normal((30, 10))
+    names = [f"k{i}" for i in range(8)] + [f"q{i}" for i in range(8)] + [f"o{i}" for i in range(30)]
+    return Embeddings(names, np.concatenate([king, queen, other]))
+
+
+def questions():
+    return [(f"k{i}", f"q{i}", f"k{j}", f"q{j}") for i in range(8) for j in range(8) if i != j]
+
+
+def brute_force(embeddings, asked):
+    vectors = unit(embeddings.vectors.astype(np.float64))
+    right = 0
+    for question in asked:
+        a, b, c, d = (embeddings.row_of[word] for word in question)
+        scores = vectors @ (vectors[b] - vectors[a] + vectors[c])
+        scores[[a, b, c]] = -np.inf
+        score, scores[d] = scores[d], -np.inf
+        right += int(score > scores.max())
+    return right / len(asked)
+
+
+def test_accuracy_is_that_of_brute_force(words):
+    wrong = [(f"o{i}", f"o{i + 1}", f"k{i % 8}", f"o{i + 2}") for i in range(20)]
+    found = evaluate_analogies(
+        {"en": words}, "en", {"royal": questions(), "odd": wrong, "none": [("x", "y", "z", "w")]}
+    )
+    assert found.sections["royal"].accuracy == pytest.approx(brute_force(words, questions()))
+    assert found.sections["royal"].accuracy > 0.5
+    assert found.sections["odd"].accuracy == pytest.approx(brute_force(words, wrong))
+    assert found.total.accuracy == pytest.approx(brute_force(words, questions() + wrong))
+    assert found.sections["none"].n_questions == 0
+    assert found.total.coverage == 76 / 77
+
+
+@pytest.mark.parametrize("count", [4, 5, 46])
+def test_a_word_as_near_as_the_right_one_is_no_answer(words, count):
+    point = Embeddings(words.words[-count:], np.tile(words.vectors[:1], (count, 1)))
+    asked = [tuple(point.words[:4]), (*point.words[:3], point.words[-1])]
+    right = 0 if count > 4 else 1  # of four words d is the only one left
+    assert evaluate_analogies({"en": point}, "en", {"x": asked}).total.accuracy == right
+
+
+def test_a_copy_of_the_right_word_is_a_wrong_one(words):
+    royal = {d: [(a, b, c, d)] for a, b, c, d in questions()[:7]}
+    before = evaluate_analogies({"en": words}, "en", royal).sections
+    right = next(d for d in royal if before[d].accuracy == 1)
+    row = words.row_of[right]
+    vectors = np.concatenate([words.vectors, words.vectors[row : row + 1]])
+    twice = Embeddings([*words.words, "copy"], vectors)
+    after = evaluate_analogies({"en": twice}, "en", royal).sections
+    assert [d for d in royal if after[d] != before[d]] == [right]
+
+
+def test_a_word_of_the_question_is_never_its_answer(words):
+    asked = [("o0", "o1", "o2", "o2"), ("o0", "o1", "o2", "o1")]
+    few = Embeddings(["o0", "o1", "o2"], words.vectors[:3])
+    for embeddings in (words, few):
+        assert evaluate_analogies({"en": embeddings}, "en", {"x": asked}).total.accuracy == 0
+
+
+def test_a_rotation_leaves_analogies_as_they_are(words):
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((10, 10)))
+    rotated = Embeddings(words.words, words.vectors @ rotation)
+    asked = {"royal": questions()}
+    before, after = (evaluate_analogies({"en": e}, "en", asked) for e in (words, rotated))
+    assert before == after
+
+
+def test_before_and_after_a_mapping():
+    demo = load_demo()
+    right = [("France", "french", "spain", "spanish"), ("four", "fourth", "five", "fifth")]
+    asked = {"right": right, "wrong": [("two", "second", "three", "third")]}
+    pair = {("en", "es"): demo.train["en", "es"]}
+    two = {language: demo.embeddings[language] for language in ("en", "es")}
+    mapped = get_mapper("procrustes", normalize=()).fit(two, pair).map(two)
+    before = evaluate_analogies(two, "en", asked)
+    assert before.total.n_questions == 3, "'France' is looked up as 'france'"
+    assert before.sections["right"].accuracy == 1 and before.sections["wrong"].accuracy == 0
+    assert evaluate_analogies(mapped, "en", asked) == before, "a rotation keeps all cosines"
+
+
+def test_files_are_read_by_section(tmp_path):
+    path = tmp_path / "questions.txt"
+    path.write_text(": capitals\nAthens Greece Oslo Norway\n\n: plural\na b c d\n", "utf-8")
+    assert read_analogies(path) == {
+        "capitals": [("Athens", "Greece", "Oslo", "Norway")],
+        "plural": [("a", "b", "c", "d")],
+    }
+    path.write_text(": capitals\nAthens Greece Oslo\n", "utf-8")
+    with pytest.raises(DictionaryError, match="line 2: expected four words"):
+        read_analogies(path)
+
+
+def test_no_known_question_is_an_error(words):
+    with pytest.raises(DictionaryError, match="None of the 1 analogies"):
+        evaluate_analogies({"en": words}, "en", {"x": [("a", "b", "c", "d")]})

@@ -1,0 +1,283 @@
+import csv
+import io
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from geomm_plugin import (
+    CSLS,
+    Cosine,
+    Embeddings,
+    LinearMapper,
+    compare,
+    evaluate,
+    get_mapper,
+)
+from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
+from geomm_plugin.evaluation.comparison import label_mappers, measure
+
+COUNT = 300
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Broken(LinearMapper):
+    """Fails."""
+
+    name: ClassVar[str] = "broken"
+    reason: ClassVar[str] = "no such luck"
+
+    def learn(self, vectors, pairs):
+        raise RuntimeError(self.reason)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Leaving(LinearMapper):
+    """Ends its process, or means to."""
+
+    name: ClassVar[str] = "leaving"
+    way: str = "exit"
+
+    def learn(self, vectors, pairs):
+        if self.way == "exit":
+            sys.exit(3)
+        if self.way == "interrupt":
+            raise KeyboardInterrupt
+        os._exit(3)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Collapsed(LinearMapper):
+    """Maps all words to one line."""
+
+    name: ClassVar[str] = "collapsed"
+
+    def learn(self, vectors, pairs):
+        return {language: np.zeros((view.shape[1], 2)) for language, view in vectors.items()}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Spy(LinearMapper):
+    """Tells where it runs and what it is given."""
+
+    name: ClassVar[str] = "spy"
+    seed: int = 0
+
+    def learn(self, vectors, pairs):
+        self.report_["process"] = os.getpid()
+        self.report_["shared"] = [isinstance(view.raw, np.memmap) for view in vectors.values()]
+        self.report_["threads"] = [info["num_threads"] for info in threadpool_info()]
+        return {language: np.eye(view.shape[1]) for language, view in vectors.items()}
+
+
+@pytest.fixture
+def data():
+    """Three languages that are noisy rotations of one cloud."""
+    generator = np.random.default_rng(0)
+    cloud = generator.standard_normal((COUNT, 10))
+    embeddings = {}
+    for language in ("en", "es", "it"):
+        rotation, _ = np.linalg.qr(generator.standard_normal((10, 10)))
+        noisy = (cloud + 0.5 * generator.standard_normal(cloud.shape)) @ rotation
+        embeddings[language] = Embeddings([f"{language}{i}" for i in range(COUNT)], noisy)
+    train = {("en", to): [(f"en{i}", f"{to}{i}") for i in range(200)] for to in ("es", "it")}
+    test = {("en", to): [(f"en{i}", f"{to}{i}") for i in range(200, 300)] for to in ("es", "it")}
+    return embeddings, train, test
+
+
+def test_rows_are_what_evaluate_says(data):
+    embeddings, train, test = data
+    found = compare(["procrustes", "unconstrained"], *data, retrievals=["csls", Cosine()])
+    assert len(found.rows) == 2 * (2 * 2 + 2), "each pair and retrieval, and the averages"
+    for row in found.rows:
+        space = get_mapper(row["mapper"]).fit(embeddings, train).map(embeddings)
+        alone = [
+            evaluate(space, *pair, dictionary, row["retrieval"]).row()
+            for pair, dictionary in test.items()
+            if row["pair"] in ("-".join(pair), "average")
+        ]
+        for name in ("p@1", "p@5", "p@10", "mrr", "coverage"):
+            assert row[name] == pytest.approx(np.mean([one[name] for one in alone]))
+        assert row["n_words"] == sum(one["n_words"] for one in alone)
+        assert row["p@1_low"] < row["p@1"] < row["p@1_high"]
+        assert row["fit_seconds"] > 0 and row["peak_memory_mb"] > 0
+
+
+def test_differences_are_paired_against_the_baseline(data):
+    found = compare(["unconstrained", "procrustes"], *data, baseline="procrustes")
+    scores = {(row["mapper"], row["pair"]): row["p@1"] for row in found.rows}
+    for row in found.rows:
+        if row["mapper"] == "procrustes":
+            assert row["difference"] is None and row["p_value"] is None
+        else:
+            expected = row["p@1"] - scores["procrustes", row["pair"]]
+            assert row["difference"] == pytest.approx(expected)
+            assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+            assert row["p_value"] == row["p_holm"], "one comparison needs no adjustment"
+
+
+def test_a_failing_mapper_is_a_row_with_its_reason(data):
+    found = compare([Broken(), "procrustes", Collapsed()], *data)
+    rows = {row["mapper"]: row for row in found.rows}
+    assert rows["broken"]["error"] == "RuntimeError: no such luck"
+    assert rows["broken"]["p@1"] is None
+    assert rows["procrustes"]["error"] is None and rows["procrustes"]["p@1"] > 0.2
+    assert rows["collapsed"]["p@1"] == 0, "ties are errors"
+    assert "no such luck" in found.to_markdown() and "no such luck" in str(found)
+    assert json.loads(found.to_json()) == found.rows
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_mapper_that_exits_is_a_row_with_its_reason(data, jobs):
+    found = compare([Leaving(), "procrustes"], *data, jobs=jobs)
+    rows = {row["mapper"]: row for row in found.rows}
+    assert rows["leaving"]["error"] == "SystemExit: 3"
+    assert rows["procrustes"]["p@1"] > 0.2
+    with pytest.raises(KeyboardInterrupt):
+        compare([Leaving(way="interrupt"), "procrustes"], *data, jobs=jobs)
+
+
+def test_a_process_that_ends_takes_no_other_mapper_down(data):
+    mappers = ["procrustes", Leaving(way="death"), "unconstrained", Broken()]
+    found = compare(mappers, *data, jobs=2)
+    reasons = {run.label: run.error for run in found.runs}
+    assert list(reasons) == ["procrustes", "leaving(way='death')", "unconstrained", "broken"]
+    assert reasons["leaving(way='death')"].startswith("its process ended (EXIT(3)); it may")
+    assert reasons["broken"] == "RuntimeError: no such luck"
+    alone = compare(["procrustes", "unconstrained"], *data)
+    for label in ("procrustes", "unconstrained"):
+        scores = [row["p@1"] for row in found.rows if row["mapper"] == label]
+        assert scores == [row["p@1"] for row in alone.rows if row["mapper"] == label]
+
+
+def test_all_failing_is_a_table_too(data):
+    found = compare([Broken()], *data, retrievals=["csls", "cosine"], metrics=["p@5"])
+    whole = compare(["procrustes"], *data, retrievals=["csls", "cosine"], metrics=["p@5"])
+    assert {row["error"] for row in found.rows} == {"RuntimeError: no such luck"}
+    for row, other in zip(found.rows, whole.rows, strict=True):
+        assert list(row) == list(other)
+        assert (row["pair"], row["retrieval"]) == (other["pair"], other["retrieval"])
+    assert "no such luck" in str(found)
+
+
+def test_one_of_a_kind_needs_no_list(data):
+    one = compare("procrustes", *data, retrievals="cosine", metrics="p@5")
+    listed = compare([get_mapper("procrustes")], *data, retrievals=[Cosine()], metrics=["p@5"])
+    assert [row["p@5"] for row in one.rows] == [row["p@5"] for row in listed.rows]
+    assert list(one.rows[0]) == list(listed.rows[0])
+    assert list(label_mappers(get_mapper("procrustes"))) == ["procrustes"]
+    twice = compare("procrustes", *data, retrievals=["cosine", Cosine()])
+    assert len(twice.rows) == len(one.rows), "a retrieval given twice counts once"
+
+
+def test_fewer_metrics_and_always_p_at_1(data):
+    found = compare(["procrustes"], *data, metrics=["p@5"])
+    everything = compare(["procrustes"], *data)
+    for row, other in zip(found.rows, everything.rows, strict=True):
+        assert "mrr" not in row and row["p@1"] == other["p@1"] and row["p@5"] == other["p@5"]
+    with pytest.raises(UnknownNameError, match="p@2"):
+        compare(["procrustes"], *data, metrics=["p@2"])
+
+
+def test_words_are_kept_for_reports(data):
+    found = compare(["procrustes"], *data, answers=3)
+    for evaluation in found.run("procrustes").evaluations:
+        assert [result.rank for result in evaluation.words] == evaluation.ranks.tolist()
+        assert all(len(result.answers) == 3 for result in evaluation.words)
+
+
+def test_two_processes_find_what_one_finds(data):
+    one = compare(["procrustes", "unconstrained", Broken()], *data, jobs=1)
+    two = compare(["procrustes", "unconstrained", Broken()], *data, jobs=2)
+    timed = ("fit_seconds", "peak_memory_mb")
+    for first, second in zip(one.rows, two.rows, strict=True):
+        assert {k: v for k, v in first.items() if k not in timed} == {
+            k: v for k, v in second.items() if k not in timed
+        }
+
+
+def test_processes_share_vectors_and_do_not_fight_for_cores():
+    generator = np.random.default_rng(1)
+    embeddings = {
+        language: Embeddings([f"{language}{i}" for i in range(5000)], generator.random((5000, 60)))
+        for language in ("en", "es")
+    }
+    pairs = {("en", "es"): [(f"en{i}", f"es{i}") for i in range(50)]}
+    spies = [Spy(seed=1), Spy(seed=2)]
+    found = compare(spies, embeddings, pairs, pairs, retrievals=["cosine"], jobs=2)
+    for run in found.runs:
+        assert run.report["process"] != os.getpid()
+        assert run.report["shared"] == [True, True]
+        assert all(count <= max(1, os.cpu_count() // 2) for count in run.report["threads"])
+
+
+def test_several_settings_of_a_mapper_are_told_apart(data):
+    geomm = [get_mapper("geomm", regularization=value) for value in (1.0, 100.0)]
+    assert list(label_mappers(["geomm", *geomm])) == [
+        "geomm",
+        "geomm(regularization=1)",
+        "geomm(regularization=100)",
+    ]
+    with pytest.raises(ParameterError, match="given twice"):
+        label_mappers(["geomm", "geomm"])
+    compare(geomm, *data)
+    assert not hasattr(geomm[0], "matrices_"), "mappers given are left as they are"
+
+
+def test_tables_hold_every_row(data):
+    found = compare(["procrustes", "unconstrained"], *data)
+    markdown = found.to_markdown().splitlines()
+    assert len(markdown) == 2 + len(found.rows)
+    assert len({line.count("|") for line in markdown}) == 1
+    assert sum("**" in line for line in markdown) >= 3, "the best of each pair is bold"
+    read = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [float(row["p@1"]) for row in read] == [row["p@1"] for row in found.rows]
+    assert len(str(found).splitlines()) == 1 + len(found.rows)
+
+
+def test_a_long_reason_is_short_in_the_table_and_whole_below(data, monkeypatch):
+    reason = "\n".join(f"line {number} of many" for number in range(30))
+    monkeypatch.setattr(Broken, "reason", reason)
+    found = compare(["procrustes", Broken()], *data)
+    *table, last = str(found).splitlines()
+    rows = [cells for cells in table if cells.startswith("broken")]
+    assert len(table) == 1 + len(found.rows) and len(rows) == 3
+    for line in rows:
+        assert line.endswith("RuntimeError: line 0 of many line 1 of many line 2 of many…")
+    assert max(map(len, table)) < 200
+    assert last == f"broken: RuntimeError: {reason}".replace("\n", " ")
+    assert reason.replace("\n", " ") in found.to_markdown()
+    assert reason in found.rows[-1]["error"]
+    assert reason in list(csv.DictReader(io.StringIO(found.to_csv())))[-1]["error"]
+
+
+def test_what_cannot_be_compared_is_said_first(data):
+    embeddings, train, _ = data
+    with pytest.raises(ParameterError, match=r"baseline 'procustes'.*Did you mean 'procrustes'"):
+        compare(["procrustes"], *data, baseline="procustes")
+    with pytest.raises(ParameterError, match="no mapper"):
+        compare([], *data)
+    with pytest.raises(ParameterError, match="no test dictionary"):
+        compare(["procrustes"], embeddings, train, {})
+    with pytest.raises(ParameterError, match="no retrieval"):
+        compare(["procrustes"], *data, retrievals=[])
+    with pytest.raises(ParameterError, match="csls: k=0 is not possible"):
+        compare(["procrustes"], *data, retrievals=[CSLS(k=0)])
+    with pytest.raises(ParameterError, match="engine='annoy' is not possible"):
+        compare(["procrustes"], *data, index="annoy")
+    for jobs in (0, True, "2"):
+        with pytest.raises(ParameterError, match="number of processes"):
+            compare(["procrustes"], *data, jobs=jobs)
+    with pytest.raises(LanguagesError, match="'fr', which has no embeddings"):
+        compare(["procrustes"], embeddings, train, {("en", "fr"): []})
+
+
+def test_memory_is_the_peak_of_the_work():
+    seconds, peak = measure(lambda: np.ones(3_000_000).sum())
+    assert seconds > 0
+    assert 24e6 <= peak < 25e6

@@ -1,0 +1,158 @@
+"""Three ways through a pivot, on toys where the answer is known and on the demo data."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import get_mapper
+from geomm_plugin.cli import group
+from geomm_plugin.dictionary import oriented
+from geomm_plugin.errors import DictionaryError, LanguagesError
+from geomm_plugin.evaluation.one_hop import disjoint_pivot, find_pivot, one_hop
+from geomm_plugin.testing import make_toy
+
+MAPPERS = ("procrustes", "geomm", "geomm_multi")
+
+
+@pytest.fixture
+def three():
+    """Make es and it, linked through en alone."""
+    toy = make_toy(("en", "es", "it"), words=150, dimension=10, noise=0.1)
+    test = {("es", "it"): [(f"es{n}", f"it{n}") for n in range(100, 150)]}
+    return toy.embeddings, toy.dictionaries, test
+
+
+def test_every_way_finds_its_way(three):
+    found = one_hop(*three, mappers=MAPPERS)
+    ways = [(result.method, result.mapper) for result in found.results]
+    assert sorted(ways) == [
+        ("composition", "geomm"),
+        ("composition", "procrustes"),
+        ("joint", "geomm_multi"),
+        ("pipeline", "geomm"),
+        ("pipeline", "procrustes"),
+    ]
+    for result in found.results:
+        assert result.path == ("es", "en", "it")
+        assert result.scores["p@1"] > 0.9, result
+        assert (result.coverage, result.n_words) == (1.0, 50)
+
+
+def test_composition_of_rotations_is_their_product(three):
+    embeddings, dictionaries, _ = three
+    mapper = get_mapper("procrustes", hub="en").fit(embeddings, dictionaries)
+    there, back = mapper.W("es", "en"), mapper.W("en", "it")
+    assert np.allclose(mapper.W("es", "it"), there @ back)
+
+
+def test_a_pipeline_goes_through_one_word():
+    """Its answer is the target word nearest to the pivot word, whatever else the source says."""
+    toy = make_toy(("en", "es", "it"), words=150, dimension=10, noise=0.6)
+    embeddings, dictionaries = toy.embeddings, toy.dictionaries
+    near = get_mapper("procrustes").fit(
+        {n: embeddings[n] for n in ("es", "en")}, {("en", "es"): dictionaries["en", "es"]}
+    )
+    far = get_mapper("procrustes").fit(
+        {n: embeddings[n] for n in ("en", "it")}, {("en", "it"): dictionaries["en", "it"]}
+    )
+    first = near.map({n: embeddings[n] for n in ("es", "en")})
+    second = far.map({n: embeddings[n] for n in ("en", "it")})
+    words = [f"es{n}" for n in range(150)]
+    answers = []
+    for word in words:
+        step = first.translate(word, "es", "en", k=1)[0][0]
+        answers.append((word, second.translate(step, "en", "it", k=1)[0][0]))
+    found = one_hop(embeddings, dictionaries, {("es", "it"): answers}, mappers=["procrustes"])
+    by_method = {result.method: result.scores["p@1"] for result in found.results}
+    assert by_method["pipeline"] == 1.0
+    assert by_method["composition"] < 1.0
+
+
+@pytest.mark.parametrize("hub", ["es", "it", "fr"])
+def test_the_pivot_is_the_hub_whatever_the_mapper_was_told(hub):
+    toy = make_toy(("en", "es", "it"), words=150, dimension=10, noise=0.6)
+    test = {("es", "it"): [(f"es{n}", f"it{n}") for n in range(150)]}
+    told = get_mapper("geomm", regularization=1.0, hub=hub)
+    plain, found = (
+        one_hop(toy.embeddings, toy.dictionaries, test, mappers=[mapper], pivot="en").results
+        for mapper in (get_mapper("geomm", regularization=1.0), told)
+    )
+    assert [(r.method, r.scores) for r in found] == [(r.method, r.scores) for r in plain]
+    assert told.hub == hub  # the mapper itself is left alone
+
+
+def test_dictionaries_may_point_either_way(three):
+    embeddings, dictionaries, test = three
+    turned = {(t, s): [(b, a) for a, b in found] for (s, t), found in dictionaries.items()}
+    one = one_hop(embeddings, dictionaries, test, mappers=["procrustes"])
+    other = one_hop(embeddings, turned, test, mappers=["procrustes"])
+    assert one.results == other.results
+    assert oriented(turned, "en", "es") == list(dictionaries["en", "es"])
+
+
+def test_disjoint_pivot_leaves_no_pivot_word_in_both():
+    first = [(f"s{n}", f"p{n}") for n in range(100)]
+    second = [(f"p{n}", f"t{n}") for n in range(50, 200)]
+    one, other = disjoint_pivot(first, second, seed=3)
+    assert not {p for _, p in one} & {p for p, _ in other}
+    assert len(one) == 75 and len(other) == 125
+    assert set(one) <= set(first) and set(other) <= set(second)
+    assert (one, other) == disjoint_pivot(first, second, seed=3)
+    assert (one, other) != disjoint_pivot(first, second, seed=4)
+    with pytest.raises(DictionaryError, match="nothing is left"):
+        disjoint_pivot([("s", "p")], [("p", "t")])
+
+
+def test_the_pivot_is_found_or_asked_for():
+    pairs = {("en", "es"): [], ("it", "en"): [], ("fr", "es"): [], ("fr", "it"): []}
+    assert find_pivot("es", "it", {k: [] for k in list(pairs)[:2]}, None) == "en"
+    assert find_pivot("es", "it", pairs, "fr") == "fr"
+    with pytest.raises(LanguagesError, match="through en or fr. Name the pivot"):
+        find_pivot("es", "it", pairs, None)
+    with pytest.raises(LanguagesError, match="needs dictionaries with es and with it"):
+        find_pivot("es", "it", pairs, "de")
+    with pytest.raises(LanguagesError, match="No language has dictionaries with both en and fr"):
+        find_pivot("en", "fr", {("en", "es"): []}, None)
+
+
+def test_tables_tell_the_same_numbers(three):
+    found = one_hop(*three, mappers=("procrustes", "geomm_multi"))
+    rows = json.loads(found.to_json())
+    assert [row["p@1"] for row in rows] == [result.scores["p@1"] for result in found.results]
+    for result in found.results:
+        line = f"| {result.method} | {result.mapper} | {result.scores['p@1']:.3f} |"
+        assert line in found.to_markdown()
+    covered = f"es-en-it, P@1 (coverage {found.results[0].coverage:.2f})"
+    assert str(found).splitlines()[0].split() == ["method", "mapper", *covered.split()]
+
+
+def test_command_line_on_the_demo_data():
+    from geomm_plugin.demo import FOLDER
+
+    files = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es", "it")]
+    dictionaries = [f"--dictionary=en-{x}={FOLDER / f'en-{x}.train.txt'}" for x in ("es", "it")]
+    arguments = [*files, *dictionaries, f"--test=es-it={FOLDER / 'es-it.test.txt'}"]
+    options = ["--mapper=procrustes", "--mapper=geomm_multi", "--disjoint-pivot", "--json"]
+    result = CliRunner().invoke(group, ["onehop", *arguments, *options])
+    assert result.exit_code == 0, result.output
+    scores = {(row["method"], row["mapper"]): row["p@1"] for row in json.loads(result.output)}
+    assert scores["composition", "procrustes"] > 0.8
+    assert scores["joint", "geomm_multi"] > 0.8
+    assert scores["pipeline", "procrustes"] > 0.7
+    result = CliRunner().invoke(group, ["onehop", *arguments, "--pivot=es"])
+    assert result.exit_code == 2
+    assert "The pivot 'es' needs dictionaries" in result.output
+
+
+def test_what_is_missing_is_named(three):
+    embeddings, dictionaries, test = three
+    for missing in ("en", "es"):
+        rest = {name: value for name, value in embeddings.items() if name != missing}
+        with pytest.raises(LanguagesError, match=f"embeddings of '{missing}'; there are"):
+            one_hop(rest, dictionaries, test, mappers="procrustes")
+    with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
+        one_hop(embeddings, dictionaries, {("es", "it"): {"ab": "cd"}})
+    with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
+        one_hop(embeddings, dictionaries | {("en", "es"): {"ab": "cd"}}, test)

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from geomm_plugin import Embeddings
+from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.similarity import evaluate_similarity, rank_data, read_similarity
+from geomm_plugin.normalize import unit
+
+
+@pytest.fixture
+def space():
+    generator = np.random.default_rng(0)
+    return {
+        "en": Embeddings([f"en{i}" for i in range(40)], generator.standard_normal((40, 6))),
+        "es": Embeddings([f"es{i}" for i in range(40)], generator.standard_normal((40, 6))),
+    }
+
+
+def scored(generator, count=30):
+    return [
+        (f"en{i}", f"es{j}", float(score))
+        for i, j, score in zip(
+            generator.integers(0, 40, count),
+            generator.integers(0, 40, count),
+            generator.integers(0, 5, count),
+            strict=True,
+        )
+    ]
+
+
+def test_correlations_are_scipys(space):
+    pairs = scored(np.random.default_rng(1))
+    x, z = unit(space["en"].vectors), unit(space["es"].vectors)
+    cosines = [x[int(a[2:])] @ z[int(b[2:])] for a, b, _ in pairs]
+    scores = [score for _, _, score in pairs]
+    found = evaluate_similarity(space, "en", "es", pairs)
+    assert found.pearson == pytest.approx(pearsonr(cosines, scores).statistic, abs=1e-6)
+    assert found.spearman == pytest.approx(spearmanr(cosines, scores).statistic, abs=1e-6)
+    assert found.coverage == 1 and found.n_pairs == 30
+
+
+def test_cosines_themselves_correlate_perfectly(space):
+    x, z = unit(space["en"].vectors), unit(space["es"].vectors)
+    pairs = [(f"en{i}", f"es{i}", float(x[i] @ z[i])) for i in range(40)]
+    found = evaluate_similarity(space, "en", "es", pairs)
+    assert found.pearson == pytest.approx(1) and found.spearman == pytest.approx(1)
+    shuffled = [(a, b, score**3 - 7) for a, b, score in pairs]
+    assert evaluate_similarity(space, "en", "es", shuffled).spearman == pytest.approx(1)
+
+
+def test_ties_share_their_mean_rank():
+    assert rank_data(np.array([5.0, 1.0, 5.0, 7.0])).tolist() == [2.5, 1, 2.5, 4]
+
+
+def test_unknown_words_lower_the_coverage_and_lower_case_helps(space):
+    pairs = scored(np.random.default_rng(2))
+    capital = [(a.upper(), b, score) for a, b, score in pairs]
+    found = evaluate_similarity(space, "en", "es", [*capital, ("nowhere", "es1", 1.0)])
+    assert found.coverage == 30 / 31
+    assert found.pearson == evaluate_similarity(space, "en", "es", pairs).pearson
+    with pytest.raises(DictionaryError, match="Only 0 of the 30"):
+        evaluate_similarity(space, "es", "en", pairs)
+
+
+def test_files_are_read_and_broken_lines_named(tmp_path):
+    path = tmp_path / "pairs.txt"
+    path.write_text("sun\tsol\t3.5\n\nNew York\tla luna\t0\n", encoding="utf-8")
+    assert read_similarity(path) == [("sun", "sol", 3.5), ("New York", "la luna", 0.0)]
+    path.write_text("sun\tsol\t3.5\nmoon\tluna\n", encoding="utf-8")
+    with pytest.raises(DictionaryError, match="line 2: expected a word, a word and a number"):
+        read_similarity(path)

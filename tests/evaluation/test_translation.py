@@ -1,0 +1,147 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from geomm_plugin import (
+    CSLS,
+    Embeddings,
+    SharedSpace,
+    compare,
+    evaluate,
+    registry,
+)
+from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.evaluation import translation as evaluation
+from geomm_plugin.evaluation.metrics import NOT_FOUND
+from geomm_plugin.normalize import unit
+
+COUNT = 200
+
+
+@pytest.fixture
+def space():
+    """Two languages in one space; the translation of word i is word i."""
+    generator = np.random.default_rng(0)
+    vectors = generator.standard_normal((COUNT, 12))
+    noise = 0.7 * generator.standard_normal((COUNT, 12))
+    return SharedSpace(
+        {
+            "en": Embeddings([f"en{i}" for i in range(COUNT)], vectors),
+            "es": Embeddings([f"es{i}" for i in range(COUNT)], vectors + noise),
+        }
+    )
+
+
+def pairs(count):
+    return [(f"en{i}", f"es{i}") for i in range(count)]
+
+
+def brute_force_ranks(space, count, k):
+    x, z = (unit(space[language].vectors).astype(np.float64) for language in ("en", "es"))
+    cosines = x @ z.T
+    r_source = np.sort(cosines, axis=0)[-k:].mean(axis=0)
+    scores = 2 * cosines - r_source
+    return np.array([1 + np.sum(np.delete(row, i) >= row[i]) for i, row in enumerate(scores)])[
+        :count
+    ]
+
+
+@pytest.mark.parametrize("k", [1, 10])
+def test_scores_are_those_of_brute_force(space, k):
+    found = evaluate(space, "en", "es", pairs(50), CSLS(k=k))
+    ranks = brute_force_ranks(space, 50, k)
+    assert np.array_equal(found.ranks, ranks)
+    assert 1 < ranks.max(), "a toy in which all is found tests nothing"
+    assert found.scores["p@1"] == np.mean(ranks == 1)
+    assert found.scores["p@5"] == np.mean(ranks <= 5)
+    assert found.scores["mrr"] == pytest.approx(np.mean(1 / ranks))
+
+
+def test_any_correct_translation_counts_and_the_best_is_ranked(space):
+    one = evaluate(space, "en", "es", pairs(30))
+    wrong = [(f"en{i}", f"es{i + 100}") for i in range(30)]
+    both = evaluate(space, "en", "es", wrong + pairs(30))
+    assert (both.ranks <= one.ranks).all()
+    assert [result.gold for result in both.words[:1]] == [("es100", "es0")]
+
+
+def test_words_outside_the_vocabulary_are_covered_not_hidden(space):
+    dictionary = [*pairs(30), ("nowhere", "es3"), ("en40", "en ninguna parte"), ("en0", "nada")]
+    skipped = evaluate(space, "en", "es", dictionary)
+    assert skipped.coverage == 30 / 32
+    assert skipped.n_words == 30
+    assert skipped.missing == ("nowhere", "en40")
+    wrong = evaluate(space, "en", "es", dictionary, oov="wrong")
+    assert wrong.n_words == 32 and wrong.coverage == skipped.coverage
+    assert wrong.scores["p@1"] == pytest.approx(skipped.scores["p@1"] * 30 / 32)
+    assert wrong.scores["mrr"] == pytest.approx(skipped.scores["mrr"] * 30 / 32)
+    assert (wrong.ranks[30:] == NOT_FOUND).all()
+    with pytest.raises(ParameterError, match="'skip' or 'wrong'"):
+        evaluate(space, "en", "es", dictionary, oov="guess")
+
+
+def test_answers_are_those_of_translate(space):
+    found = evaluate(space, "en", "es", pairs(10), answers=3)
+    words = [result.word for result in found.words]
+    assert [list(result.answers) for result in found.words] == space.translate(
+        words, "en", "es", k=3
+    )
+    for result in found.words:
+        best = [word for word, _ in result.answers]
+        assert (result.rank == 1) == (best[0] in result.gold)
+
+
+def test_fewer_metrics_give_the_same_numbers(space):
+    everything = evaluate(space, "en", "es", pairs(60))
+    few = evaluate(space, "en", "es", pairs(60), metrics=["p@1", "p@5"])
+    assert list(everything.scores) == list(registry.metrics)
+    assert few.scores == {name: everything.scores[name] for name in ("p@1", "p@5")}
+
+
+def test_a_row_is_json_with_fractions(space):
+    row = evaluate(space, "en", "es", pairs(60), CSLS(k=5)).row()
+    assert row["pair"] == "en-es" and row["retrieval"] == "csls(k=5)" and row["n_words"] == 60
+    assert all(0 <= row[name] <= 1 for name in ("p@1", "p@5", "p@10", "mrr", "coverage"))
+
+
+def test_plain_embeddings_are_a_space(space):
+    plain = {language: (space[language].words, space[language].vectors) for language in space}
+    assert (
+        evaluate(plain, "en", "es", pairs(20)).scores
+        == evaluate(space, "en", "es", pairs(20)).scores
+    )
+
+
+def test_a_dictionary_without_known_words_is_an_error(space):
+    with pytest.raises(DictionaryError, match="None of the 1 test words"):
+        evaluate(space, "en", "es", [("EN1", "ES1")])
+
+
+def test_what_is_no_pair_is_said_as_fit_says_it(space):
+    for wrong, item in (([("a", "b", "c")], r"\('a', 'b', 'c'\)"), ({"ab": "cd"}, "'ab'")):
+        with pytest.raises(DictionaryError, match=f"one of its items is {item}"):
+            evaluate(space, "en", "es", wrong)
+        for train, test in ((pairs(50), wrong), (wrong, pairs(50))):
+            with pytest.raises(DictionaryError, match=f"one of its items is {item}"):
+                compare("procrustes", space, {("en", "es"): train}, {("en", "es"): test})
+
+
+def test_one_metric_needs_no_list(space):
+    assert list(evaluate(space, "en", "es", pairs(50), metrics="p@5").scores) == ["p@5"]
+
+
+@pytest.mark.parametrize("first", ["evaluation", "evaluation.comparison", "evaluation.outcome"])
+def test_compare_is_found_beside_evaluate(first):
+    code = (
+        f"import geomm_plugin.{first}\n"
+        "from geomm_plugin.evaluation import Comparison, compare, evaluate\n"
+        "import geomm_plugin\n"
+        "assert compare is geomm_plugin.compare and evaluate is geomm_plugin.evaluate\n"
+        "assert compare.__annotations__['return'] == Comparison.__name__\n"
+    )
+    path = ":".join(sys.path)
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": path})
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = evaluation.nothing

@@ -1,0 +1,251 @@
+"""The explorer: search, answers, and a server that answers nobody else."""
+
+import http.client
+import json
+import threading
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomm_plugin import Embeddings, SharedSpace
+from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.views.explorer import Explorer, ExplorerServer
+from geomm_plugin.views.explorer.word_search import WordSearch, fold
+from geomm_plugin.views.principal_plane import principal_plane
+
+
+def toy_space(seed=0, count=40):
+    random = np.random.default_rng(seed)
+    return SharedSpace(
+        {
+            language: Embeddings(
+                [f"{language}{n}" for n in range(count)],
+                random.normal(size=(count, 8)).astype(np.float32),
+            )
+            for language in ("en", "es", "it")
+        }
+    )
+
+
+@given(st.lists(st.text(max_size=5), unique=True, max_size=60), st.text(max_size=3))
+def test_search_finds_what_looking_at_every_word_would_find(words, text):
+    beginning = fold(text)
+    expected = [row for row, word in enumerate(words) if fold(word).startswith(beginning)]
+    expected.sort(
+        key=lambda row: (
+            (fold(words[row]) != beginning, words[row] != text, row)
+            if fold(words[row]) == beginning
+            else (True, False, row)
+        )
+    )
+    for limit in (1, 5, 100):
+        assert WordSearch(words).find(text, limit) == (expected[:limit] if beginning else [])
+
+
+@given(st.text())
+def test_folding_ignores_case_and_accents(text):
+    assert fold(fold(text)) == fold(text)
+    assert not any(map(unicodedata.combining, fold(text)))
+
+
+def test_a_word_as_typed_comes_before_frequent_words_that_only_begin_so():
+    space = SharedSpace(
+        {
+            "en": Embeddings(["cafeteria", "Café", "cafe"], np.eye(3)),
+            "fr": Embeddings(["cafés", "café"], np.eye(3)[:2]),
+        }
+    )
+    explorer = Explorer({"one": space})
+    found = [(word["language"], word["word"]) for word in explorer.search("café")]
+    assert found[0] == ("fr", "café")
+    assert set(found[1:3]) == {("en", "Café"), ("en", "cafe")}
+    assert found[3:] == [("en", "cafeteria"), ("fr", "cafés")]
+    assert [w["word"] for w in explorer.search("CAFE", "fr")] == ["café", "cafés"]
+
+
+@pytest.mark.parametrize("retrieval", ["cosine", "csls"])
+def test_translations_are_those_of_the_space(retrieval):
+    space = toy_space()
+    answers = Explorer({"a": space}).translate(0, "en", 3, retrieval)
+    assert set(answers) == {"es", "it"}
+    for target, words in answers.items():
+        expected = space.translate("en3", "en", target, k=len(words), retrieval=retrieval)
+        assert [(word["word"], word["score"]) for word in words] == expected
+        assert all(space[target].words[word["row"]] == word["word"] for word in words)
+
+
+def test_the_picture_holds_the_word_first_and_each_word_once():
+    picture = Explorer({"a": toy_space()}).picture(0, "es", 5)
+    names = [(point["language"], point["row"]) for point in picture["points"]]
+    assert names[0] == ("es", 5)
+    assert len(set(names)) == len(names)
+    assert {language for language, _ in names} == {"en", "es", "it"}
+    assert 0 < picture["variance"] <= 1
+
+
+def test_the_principal_plane_keeps_the_distances_of_points_in_a_plane():
+    random = np.random.default_rng(0)
+    basis = np.linalg.qr(random.normal(size=(9, 2)))[0]
+    vectors = random.normal(size=(12, 2)) @ basis.T + random.normal(size=9)
+    plane, kept = principal_plane(vectors)
+    assert kept == pytest.approx(1)
+    before = np.linalg.norm(vectors[:, None] - vectors[None], axis=-1)
+    after = np.linalg.norm(plane[:, None] - plane[None], axis=-1)
+    np.testing.assert_allclose(after, before, atol=1e-9)
+    rotated, _ = principal_plane(vectors @ np.linalg.qr(random.normal(size=(9, 9)))[0])
+    np.testing.assert_allclose(rotated, plane, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_principal_plane_of_almost_nothing(count):
+    plane, kept = principal_plane(np.ones((count, 4)))
+    assert plane.shape == (count, 2) and kept == 1
+    assert not plane.any()
+
+
+def test_spaces_must_hold_the_same_languages():
+    other = SharedSpace({"en": Embeddings(["a"], np.ones((1, 8)))})
+    with pytest.raises(LanguagesError, match="same languages"):
+        Explorer({"a": toy_space(), "b": other})
+    with pytest.raises(ParameterError):
+        Explorer({})
+
+
+@pytest.mark.parametrize(
+    "mapper, language, row",
+    [(1, "en", 0), (-1, "en", 0), (0, "de", 0), (0, "en", 40), (0, "en", -1)],
+)
+def test_what_is_not_there_is_refused(mapper, language, row):
+    explorer = Explorer({"a": toy_space()})
+    for ask in (lambda *q: explorer.translate(*q, "csls"), explorer.picture):
+        with pytest.raises((ParameterError, LanguagesError)):
+            ask(mapper, language, row)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ExplorerServer(Explorer({"a": toy_space()})) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def get(server, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    try:
+        connection.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read()
+    finally:
+        connection.close()
+
+
+def test_the_server_listens_on_this_machine_only(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.address.startswith("http://127.0.0.1:")
+    assert len(server.token) >= 20
+
+
+def test_each_server_has_its_own_token(server):
+    with ExplorerServer(server.explorer) as other:
+        assert other.token != server.token
+
+
+def test_every_answer_forbids_what_the_page_does_not_need(server):
+    for path in (f"/{server.token}/", f"/{server.token}/api/about", "/", "/favicon.ico"):
+        _, headers, _ = get(server, path)
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/{token}", "/{token}x/", "/x/api/about", "//", "/api/about"]
+)
+def test_without_the_token_there_is_nothing(server, path):
+    status, _, body = get(server, path.format(token=server.token))
+    assert status == 404 and b"whole address" in body
+
+
+@pytest.mark.parametrize(
+    "path", ["../server.py", "%2e%2e/server.py", "..%2fserver.py", "/etc/passwd", "api/", "api/x"]
+)
+def test_only_files_of_the_page_are_served(server, path):
+    assert get(server, f"/{server.token}/{path}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec_Fetch_Site": "cross-site"},
+    ],
+)
+def test_other_sites_are_refused_even_with_the_token(server, headers):
+    assert get(server, f"/{server.token}/api/about", **headers)[0] == 403
+
+
+def test_its_own_page_is_answered(server):
+    host = f"localhost:{server.server_port}"
+    headers = {"Host": host, "Origin": f"http://{host}", "Sec_Fetch_Site": "same-origin"}
+    status, _, body = get(server, f"/{server.token}/api/about", **headers)
+    assert status == 200 and json.loads(body) == server.explorer.about()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "translate?mapper=0&language=en&row=99&retrieval=csls",
+        "translate?mapper=0&language=en&row=0&retrieval=x",
+        "picture?mapper=zero&language=en&row=0",
+        "picture",
+        "search?text=e&language=xx",
+    ],
+)
+def test_a_wrong_question_gets_a_sentence(server, question):
+    status, _, body = get(server, f"/{server.token}/api/{question}")
+    assert status == 400 and json.loads(body)["error"].endswith(".")
+
+
+def test_odd_words_survive_the_way_to_the_page():
+    words = ["half\udce9", "<b>", "nul\x00", "line\u2028"]
+    explorer = Explorer({"a": SharedSpace({"en": Embeddings(words, np.eye(4))})})
+    with ExplorerServer(explorer) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        found = [
+            json.loads(get(server, f"/{server.token}/api/search?text={text}")[2])[0]["word"]
+            for text in ("half", "%3Cb", "nul", "line")
+        ]
+        server.shutdown()
+        thread.join()
+    assert found == words
+
+
+def test_many_threads_get_the_same_answers():
+    explorer, expected = Explorer({"a": toy_space()}), Explorer({"a": toy_space()})
+    questions = [(0, language, row, "csls") for language in ("en", "it") for row in range(40)]
+    answers = {}
+
+    def ask(part):
+        for question in part:
+            answers[question] = explorer.translate(*question)
+
+    threads = [threading.Thread(target=ask, args=(questions[n::4],)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {question: expected.translate(*question) for question in questions}

@@ -1,0 +1,289 @@
+"""Pictures: what is drawn is what was measured, in files that do not change by themselves."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import (
+    Embeddings,
+    get_mapper,
+    load_mapper,
+    save_mapper,
+    write_embeddings,
+)
+from geomm_plugin.cli import group
+from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.evaluation.learning_curve import learning_curve, part_of
+from geomm_plugin.fitting.fit_report import regularization_choices
+from geomm_plugin.normalize import unit
+from geomm_plugin.views.palette import SERIES
+
+pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
+
+from geomm_plugin.views.plots import (
+    plot_learning_curve,
+    plot_regularization,
+    plot_scores,
+    plot_space,
+    save_figure,
+)
+
+
+def row(mapper, pair, score, **more):
+    return {
+        "mapper": mapper,
+        "pair": pair,
+        "retrieval": "csls",
+        "p@1": score,
+        "p@1_low": score - 0.1,
+        "p@1_high": score + 0.05,
+    } | more
+
+
+ROWS = [row(m, p, 0.1 * n + 0.5) for n, (m, p) in enumerate((a, b) for a in "ab" for b in "xyz")]
+
+
+@pytest.fixture
+def embeddings():
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(30, 6)).astype(np.float32)
+    turned = (vectors @ np.linalg.qr(random.normal(size=(6, 6)))[0]).astype(np.float32)
+    english = [f"word{n}" for n in range(29)] + ["$\\frac{$"]
+    return {
+        "en": Embeddings(english, vectors),
+        "es": Embeddings([f"palabra{n}" for n in range(29)] + ["half\udce9"], turned),
+    }
+
+
+@pytest.fixture
+def pairs(embeddings):
+    return list(zip(embeddings["en"].words, embeddings["es"].words, strict=True))
+
+
+def test_bars_have_the_heights_and_intervals_of_the_rows():
+    (axis,) = plot_scores(ROWS).axes
+    heights = [bar.get_height() for bars in axis.containers[1::2] for bar in bars]
+    assert heights == pytest.approx([r["p@1"] for r in ROWS])
+    ends = np.concatenate(
+        [line.get_segments() for bars in axis.containers[::2] for line in bars.lines[2]]
+    )
+    np.testing.assert_allclose(ends[:, 0, 1], [r["p@1_low"] for r in ROWS])
+    np.testing.assert_allclose(ends[:, 1, 1], [r["p@1_high"] for r in ROWS])
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["x", "y", "z"]
+
+
+def test_bars_of_a_mapper_that_failed_are_left_out():
+    failed = [r | {"p@1": None, "mapper": "c"} for r in ROWS[:3]]
+    (axis,) = plot_scores(ROWS + failed).axes
+    assert axis.get_legend_handles_labels()[1] == ["a", "b"]
+    with pytest.raises(ParameterError, match="no scores"):
+        plot_scores(failed)
+    with pytest.raises(ParameterError, match="csls"):
+        plot_scores(ROWS, retrieval="cosine")
+
+
+def test_lines_join_the_pairs_and_are_short_after_a_perfect_mapper(embeddings, pairs):
+    mapped = get_mapper("procrustes").fit(embeddings, {("en", "es"): pairs}).map(embeddings)
+    figure = plot_space(embeddings, mapped, "en", "es", pairs[:10])
+    before, after = (
+        [np.linalg.norm(np.diff(line.get_xydata(), axis=0)) for line in axis.lines]
+        for axis in figure.axes
+    )
+    assert len(before) == len(after) == 10
+    assert max(after) < 1e-3 < min(before)
+    texts = [text.get_text() for text in figure.axes[1].texts]
+    assert sorted(texts) == sorted(word for pair in pairs[:10] for word in pair)
+
+
+def test_points_keep_their_distances_in_the_plane(embeddings, pairs):
+    flat = {
+        language: Embeddings(value.words, value.vectors[:, :2])
+        for language, value in embeddings.items()
+    }
+    figure = plot_space(flat, flat, "en", "es", pairs[:5])
+    lengths = [np.linalg.norm(np.diff(line.get_xydata(), axis=0)) for line in figure.axes[0].lines]
+    expected = unit(flat["en"].vectors[:5]) - unit(flat["es"].vectors[:5])
+    np.testing.assert_allclose(lengths, np.linalg.norm(expected, axis=1), rtol=1e-5)
+
+
+def test_a_picture_needs_pairs_and_one_dimension(embeddings):
+    with pytest.raises(ParameterError, match="no pair"):
+        plot_space(embeddings, embeddings, "en", "es", [])
+    narrow = {"en": embeddings["en"], "es": Embeddings(["a"], np.ones((1, 3)))}
+    with pytest.raises(LanguagesError, match="6 dimensions and es has 3"):
+        plot_space(narrow, embeddings, "en", "es", [("word0", "a")])
+
+
+def test_the_learning_curve_is_drawn_in_the_order_of_sizes():
+    rows = [row("a", "en-es", 1 / size, size=size) for size in (100, 10, 50)]
+    (axis,) = plot_learning_curve(rows).axes
+    np.testing.assert_allclose(axis.lines[0].get_xydata(), [(10, 0.1), (50, 0.02), (100, 0.01)])
+    with pytest.raises(ParameterError, match="en-es"):
+        plot_learning_curve(rows, pair="en-fr")
+
+
+def test_the_lambda_curve_shows_what_was_tried_and_chosen():
+    report = {
+        "regularization": {
+            "en-es": {"chosen": 10.0, "held-out p@1": {"100": 0.5, "1": 0.3, "10": 0.6}}
+        }
+    }
+    (axis,) = plot_regularization(report).axes
+    np.testing.assert_allclose(axis.lines[0].get_xydata(), [(1, 0.3), (10, 0.6), (100, 0.5)])
+    assert list(axis.lines[1].get_xdata()) == [10, 10]
+    with pytest.raises(ParameterError, match="auto"):
+        plot_regularization({})
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_same_numbers_give_the_same_file(suffix, tmp_path, embeddings, pairs):
+    files = [tmp_path / f"{n}{suffix}" for n in range(2)]
+    for file in files:
+        save_figure(plot_space(embeddings, embeddings, "en", "es", pairs[-3:]), file)
+    first, second = (file.read_bytes() for file in files)
+    assert first == second and len(first) > 1000
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"\.png, \.svg, \.pdf"):
+        save_figure(plot_scores(ROWS), tmp_path / "x.docx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_our_settings_stay_ours():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    plot_scores(ROWS)
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_parts_of_a_dictionary_grow(pairs):
+    several = pairs + [(a, b) for (a, _), (_, b) in pairwise(pairs)]
+    parts = [set(part_of(several, size)) for size in (1, 5, 20, 30, 99)]
+    assert all(small <= large for small, large in pairwise(parts))
+    assert [len({word for word, _ in part}) for part in parts] == [1, 5, 20, 30, 30]
+    assert set(part_of(several[::-1], 5)) == parts[1]
+    assert parts[-1] == set(several)
+
+
+def test_a_learning_curve_has_a_row_for_each_size_and_ends_with_the_whole(embeddings, pairs):
+    train, test = {("en", "es"): pairs[:20]}, {("en", "es"): pairs[20:]}
+    rows = learning_curve(["procrustes"], embeddings, train, test, sizes=(4, 10, 500), jobs=1)
+    assert [r["size"] for r in rows] == [4, 10, 20]
+    assert rows[-1]["p@1"] == 1
+    with pytest.raises(ParameterError, match="from 1 on"):
+        learning_curve(["procrustes"], embeddings, train, test, sizes=())
+
+
+@pytest.fixture
+def files(tmp_path, embeddings, pairs):
+    """Files as a user has them, and a mapper that chose its lambda."""
+    spelled = {"en": [f"word{n}" for n in range(30)], "es": [f"palabra{n}" for n in range(30)]}
+    written = {lang: Embeddings(spelled[lang], e.vectors) for lang, e in embeddings.items()}
+    for language, value in written.items():
+        write_embeddings(value, tmp_path / f"{language}.vec")
+    both = list(zip(spelled["en"], spelled["es"], strict=True))
+    text = "".join(f"{a}\t{b}\n" for a, b in both)
+    (tmp_path / "pairs.txt").write_text(text, encoding="utf-8")
+    save_mapper(get_mapper("geomm").fit(written, {("en", "es"): both}), tmp_path / "mapper")
+    (tmp_path / "scores.json").write_text(json.dumps(ROWS), encoding="utf-8")
+    return tmp_path
+
+
+def plot(files, *arguments):
+    texts = [text.replace("@", f"{files}/") for text in arguments]
+    return CliRunner().invoke(group, ["plot", *texts])
+
+
+EMBEDDINGS = ("en=@en.vec", "es=@es.vec")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("space", "@mapper", *EMBEDDINGS, "en-es", "word1", "word2"),
+        ("space", "@mapper", *EMBEDDINGS, "en-es", "word1", "--dictionary", "@pairs.txt"),
+        ("scores", "@scores.json"),
+        ("lambda", "@mapper"),
+        (
+            "learning", *EMBEDDINGS, "--dictionary", "en-es=@pairs.txt", "--test",
+            "en-es=@pairs.txt", "--mapper", "procrustes", "--size", "10", "--size", "20",
+        ),
+    ],
+)  # fmt: skip
+def test_the_command_line_draws(files, arguments):
+    result = plot(files, *arguments, "--output", "@out.svg")
+    assert result.exit_code == 0, result.output
+    text = (files / "out.svg").read_text(encoding="utf-8")
+    assert SERIES["light"][0] in text
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("scores", "@nothing.json", "-o", "@x.svg"), "Cannot read"),
+        (("scores", "@pairs.txt", "-o", "@x.svg"), "not JSON"),
+        (("scores", "@scores.json", "-o", "@x.doc"), "suffix"),
+        (("space", "@mapper", *EMBEDDINGS, "en-es", "-o", "@x.svg"), "Give a saved mapper"),
+        (
+            (
+                "space", "@mapper", *EMBEDDINGS, "en-es", "nix", "-d", "@pairs.txt", "-o",
+                "@x.svg",
+            ),
+            "no translation",
+        ),
+        (("space", "@mapper", *EMBEDDINGS, "en-es", "nix", "-o", "@x.svg"), "'nix'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_in_a_sentence(files, arguments, message):
+    result = plot(files, *arguments)
+    assert result.exit_code == 2
+    assert message in result.output and result.output.rstrip().endswith(".")
+    assert not list(files.glob("x.*"))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"regularization": 3},
+        {"regularization": ["en-es"]},
+        {"regularization": {"en-es": 3}},
+        {"regularization": {"en-es": {"chosen": 1}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": [0.5]}}},
+        {"regularization": {"en-es": {"held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": "much", "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 10**400, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": True, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": None, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"one": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": "half"}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": [0.5]}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"nan": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": -1, "held-out p@1": {"1": 0.5}}}},
+        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": 1e308}}}},
+    ],
+    ids=str,
+)
+def test_a_saved_report_may_hold_anything(files, report):
+    mapper = load_mapper(files / "mapper")
+    mapper.report_ = report
+    save_mapper(mapper, files / "odd")
+    result = plot(files, "lambda", "@odd", "-o", "@x.svg")
+    assert result.exit_code == 2, result.exception
+    assert result.output.startswith("This mapper's report does not tell how lambda was chosen")
+    assert not (files / "x.svg").exists()
+
+
+def test_choices_of_lambda_are_read_as_they_were_reported(files):
+    report = load_mapper(files / "mapper").report_
+    told = report["regularization"]["en-es"]
+    (choice,) = regularization_choices(report).values()
+    assert choice.value == told["chosen"]
+    assert {f"{tried:g}": score for tried, score in choice.scores.items()} == told["held-out p@1"]
+    assert regularization_choices({}) == {}
+    with pytest.raises(ParameterError, match="tried no values"):
+        plot_regularization({"regularization": {"en-es": {"chosen": 1, "held-out p@1": {}}}})

@@ -1,0 +1,248 @@
+"""The report page: everything escaped, everything inline, and the numbers those of the table."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geomm_plugin.evaluation.outcome import Comparison, Run
+from geomm_plugin.evaluation.translation import Evaluation, WordResult
+from geomm_plugin.views.palette import SERIES, SURFACES
+from geomm_plugin.views.report import DataFile, Provenance
+from geomm_plugin.views.report.axis import Axis, round_step
+from geomm_plugin.views.report.changes import changes_data
+from geomm_plugin.views.report.charts import Series, place_labels
+from geomm_plugin.views.report.markup import (
+    Markup,
+    data_block,
+    escape,
+    join,
+    tag,
+)
+from geomm_plugin.views.report.page import checksum
+from geomm_plugin.views.report.verdict import verdicts
+
+ATTACKS = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "\"' onload=x",
+    "&lt;",
+)
+
+
+class Parsed(HTMLParser):
+    """The elements and the texts of a page, as a browser would find them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self._open = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+        self._open.append(name)
+
+    def handle_endtag(self, name):
+        while self._open and self._open.pop() != name:
+            pass
+
+    def handle_data(self, data):
+        self.texts.append((self._open[-1] if self._open else "", data))
+
+    def attributes(self, name):
+        return [attributes for found, attributes in self.elements if found == name]
+
+    def text_in(self, name):
+        return [text for where, text in self.texts if where == name]
+
+
+def evaluation(ranks, words=None, targets=None, pair=("en", "es"), retrieval="csls"):
+    words = words or [f"word{n}" for n in range(len(ranks))]
+    targets = targets or [f"target{n}" for n in range(len(ranks))]
+    ranks = np.array(ranks)
+    results = tuple(
+        WordResult(word, (target,), int(rank), ((target, 0.5), ("other", 0.4)))
+        for word, target, rank in zip(words, targets, ranks, strict=True)
+    )
+    scores = {f"p@{k}": float(np.mean(ranks <= k)) for k in (1, 5, 10)}
+    return Evaluation(pair, retrieval, scores, 0.5, len(ranks), results, ("lost<b>",), ranks)
+
+
+def run(label, *evaluations, seconds=0.5, error=None, **more):
+    return Run(label, {"text": "<i>"}, seconds, 10_000_000, error, evaluations, **more)
+
+
+@pytest.fixture
+def comparison():
+    first = evaluation([1, 1, 2, 1, 9, 1])
+    second = evaluation([1, 3, 1, 1, 1, 1])
+    other = ("es", "it")
+    return Comparison(
+        (
+            run("plain", first, replace(first, pair=other)),
+            run("fancy(x=1)", second, replace(second, pair=other), seconds=3.0),
+            run("broken<b>", error="ValueError: <b>no</b>", seconds=None),
+        ),
+        "plain",
+    )
+
+
+@given(st.text(), st.text())
+def test_any_text_stays_text(text, attribute):
+    parsed = Parsed(tag("p", text, title=attribute, data_value=attribute))
+    assert [name for name, _ in parsed.elements] == ["p"]
+    (attributes,) = parsed.attributes("p")
+    shown = attribute.encode("utf-8", "backslashreplace").decode()
+    assert attributes == {"title": shown, "data-value": shown}
+    assert "".join(parsed.text_in("p")) == text.encode("utf-8", "backslashreplace").decode()
+
+
+@given(st.text())
+def test_markup_is_taken_in_as_it_is_and_text_never(text):
+    inner = tag("b", text)
+    assert join([inner, text]) == inner + escape(text)
+    assert isinstance(join([inner]), Markup)
+
+
+@given(
+    st.recursive(st.text(), lambda values: st.lists(values) | st.dictionaries(st.text(), values))
+)
+def test_data_comes_back_and_cannot_end_its_element(value):
+    block = data_block("data", value)
+    assert block.count("<") == 2
+    assert json.loads(block[block.index(">") + 1 : block.rindex("</")]) == value
+
+
+def test_attributes_that_do_not_apply_are_left_out():
+    assert tag("p", class_=None, hidden=False, inert=True, x=1.5) == '<p inert x="1.5"></p>'
+
+
+def test_the_page_loads_nothing_and_runs_only_its_own_script(comparison):
+    parsed = Parsed(comparison.to_html())
+    policy = next(a["content"] for a in parsed.attributes("meta") if "http-equiv" in a)
+    assert policy.startswith("default-src 'none';") and "unsafe" not in policy
+    (style,) = parsed.text_in("style")
+    script = parsed.text_in("script")[-1]
+    assert f"'{checksum(style)}'" in policy and f"'{checksum(script)}'" in policy
+    assert [
+        a for name, a in parsed.elements for key in a if key in ("src", "style", "action")
+    ] == []
+    assert {a["href"] for name, a in parsed.elements if "href" in a} == {"data:,"}
+    assert not re.search(r"\bon\w+\s*=", "".join(str(a) for _, a in parsed.elements))
+
+
+def test_words_labels_files_and_errors_are_escaped():
+    attacks = list(ATTACKS)
+    found = evaluation([1, 2, 1, 2], words=attacks, targets=attacks)
+    page = Comparison(
+        (
+            run(
+                attacks[0], found, warnings=(attacks[1],), report={"pairs": {attacks[0]: {"x": 1}}}
+            ),
+            run(attacks[1], found, report={"regularization": {attacks[1]: {"chosen": 1.0}}}),
+            run(attacks[2], error=attacks[3], seconds=None),
+        ),
+        attacks[0],
+    ).to_html(Provenance((DataFile(*attacks[:2], 5, attacks[2]),), attacks[1]))
+    parsed = Parsed(page)
+    assert parsed.attributes("img") == []
+    assert len(parsed.attributes("script")) == 2
+    data = json.loads(next(t for n, t in parsed.texts if n == "script"))
+    assert data["pairs"][0]["words"] == attacks
+    assert data["mappers"] == attacks[:2]
+
+
+def test_the_table_holds_the_numbers_of_the_comparison(comparison):
+    parsed = Parsed(comparison.to_html())
+    values = [float(a["data-value"]) for a in parsed.attributes("td") if "data-value" in a]
+    for row in comparison.rows:
+        if row["error"] is None:
+            assert {row["p@1"], row["coverage"], row["fit_seconds"]} <= set(values)
+    assert "ValueError: <b>no</b>" in parsed.text_in("td")
+
+
+def test_every_chart_tells_its_numbers_in_words(comparison):
+    pictures = [a for a in Parsed(comparison.to_html()).attributes("svg") if a.get("role") == "img"]
+    titles = [a["aria-label"].partition(":")[0] for a in pictures]
+    assert titles == ["en-es, csls", "es-it, csls", "average, csls"] * 1 + [
+        "en-es, csls",
+        "es-it, csls",
+        "average, csls",
+    ]
+    scores = {row["mapper"]: row["p@1"] for row in comparison.rows if row["pair"] == "en-es"}
+    for label in ("plain", "fancy(x=1)"):
+        assert f"{label} {scores[label]:.3f} (" in pictures[0]["aria-label"]
+
+
+def test_what_changed_can_be_told_from_the_data(comparison):
+    data = changes_data(comparison)
+    assert data["mappers"] == ["plain", "fancy(x=1)"]
+    pair = data["pairs"][0]
+    for m, label in enumerate(data["mappers"]):
+        for n, result in enumerate(comparison.run(label).evaluations[0].words):
+            assert pair["words"][n] == result.word
+            assert pair["ranks"][m][n] == result.rank
+            assert [pair["targets"][t] for t in pair["gold"][n]] == list(result.gold)
+            answers = [pair["targets"][t] for t in pair["answers"][m][n]]
+            assert answers == [word for word, _ in result.answers]
+
+
+def test_a_comparison_in_which_everything_failed_is_still_a_page():
+    page = Comparison((run("a", error="No.", seconds=None),), "a").to_html()
+    assert "a failed: No." in page and "No mapper could be scored." in page
+
+
+def test_a_lead_is_called_luck_unless_the_test_says_otherwise():
+    def sentence(ranks_a, ranks_b):
+        pair = Comparison((run("a", evaluation(ranks_a)), run("b", evaluation(ranks_b))), "a")
+        return verdicts(pair)[0][1]
+
+    wrong, right = [2] * 60, [1] * 60
+    assert "b leads" in sentence(wrong, right) and "luck hardly" in sentence(wrong, right)
+    assert "may be luck" in sentence([*right, 2], [*right, 1])
+    assert "b is behind by more than luck" in sentence(right, wrong)
+    assert "by luck only" in sentence([*right, 1], [*right, 2])
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(1, 10), st.booleans())
+def test_ticks_are_few_round_and_within_the_axis(low, length, count, logarithmic):
+    low = abs(low) + 1e-3 if logarithmic else low
+    axis = Axis(low, low + length, 0, 100, logarithmic)
+    ticks = axis.ticks(count)
+    places = [axis(tick) for tick in ticks]
+    assert places == sorted(places)
+    assert all(-1e-3 <= place <= 100 + 1e-3 for place in places)
+    if not logarithmic:
+        assert len(ticks) <= count + 1
+        assert len(ticks) >= count // 2.5 - 1
+
+
+@given(st.floats(1e-6, 1e6))
+def test_a_step_is_not_below_its_length_nor_far_above(length):
+    assert length * (1 - 1e-6) <= round_step(length) <= 2.5 * length * (1 + 1e-6)
+
+
+def test_labels_in_a_chart_do_not_overlap():
+    points = [Series(f"mapper{n}", n, (1.0, 0.5)) for n in range(8)]
+    placed = place_labels(points, [(100 + n, 150.0) for n in range(8)], 260)
+    heights = sorted(y for _, y in placed)
+    assert np.diff(heights).min() >= 14 - 1e-9
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_color_is_readable_on_its_surface(scheme):
+    def light(color):
+        parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    surfaces = SURFACES[scheme]
+    for color in (*SERIES[scheme], surfaces["text"], surfaces["muted"], surfaces["accent"]):
+        for ground in (surfaces["ground"], surfaces["surface"]):
+            bright, dim = sorted((light(color), light(ground)), reverse=True)
+            assert (bright + 0.05) / (dim + 0.05) >= 4.5, (color, ground)
