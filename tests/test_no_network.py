@@ -43,7 +43,7 @@ def test_only_the_explorer_names_modules_of_the_network():
                     continue
                 if any(name in NETWORK or name.split(".")[0] in NETWORK for name in names):
                     found.add(path.relative_to(root.parent).as_posix())
-    assert found == {"geomm_plugin/explorer/server.py", "geomm_plugin/cli/explore.py"}
+    assert found == {"geomm_plugin/views/explorer/server.py", "geomm_plugin/cli/explore.py"}
 
 
 def run(*arguments):

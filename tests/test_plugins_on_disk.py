@@ -49,7 +49,7 @@ def test_the_example_packages_pass_their_own_tests(installed, example):
 
 
 def test_the_example_mapper_aligns(installed, tmp_path):
-    data = ROOT / "geomm_plugin" / "data"
+    data = ROOT / "geomm_plugin" / "demo" / "data"
     arguments = ["align", f"en={data / 'en.vec.gz'}", f"es={data / 'es.vec.gz'}", "--max-words"]
     arguments += ["2000", "--dictionary", f"en-es={data / 'en-es.train.txt'}"]
     arguments += ["--mapper", "whitening", "--set", "ridge=2.5", "--output", str(tmp_path / "out")]
@@ -59,7 +59,7 @@ def test_the_example_mapper_aligns(installed, tmp_path):
 
 
 def test_the_example_format_is_found_by_its_suffix(installed, tmp_path):
-    source = ROOT / "geomm_plugin" / "data" / "it.vec.gz"
+    source = ROOT / "geomm_plugin" / "demo" / "data" / "it.vec.gz"
     arguments = ["convert", str(source), str(tmp_path / "it.tsv"), "--max-words", "50"]
     done = run("-m", "geomm_plugin", *arguments, path=installed)
     assert done.returncode == 0, done.stderr

@@ -144,7 +144,7 @@ def test_bad_files_are_one_sentence_with_file_and_line(tmp_path, content, messag
         (["-s", "regularisation=1"], "no parameter 'regularisation'. Did you mean"),
         (["-s", "regularization=much"], "regularization takes a number of at least 0 or 'auto'"),
         (["-s", "regularization=-4"], "regularization takes a number of at least 0"),
-        (["-s", "regularization"], "is not understood; write NAME=VALUE"),
+        (["-s", "regularization"], "is not understood; write PARAMETER=VALUE"),
         (["-d", "en-fr=x.txt"], "'en-fr' is no pair of the languages given (en, es)"),
         (["-d", "en-es=x.txt"], "There is no file x.txt"),
         (["--suffix", ".docx"], "none of the formats known here"),

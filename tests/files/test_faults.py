@@ -89,7 +89,7 @@ def test_a_stopped_run_removes_what_it_has_begun(number, status, inputs, tmp_pat
     program = """
 import signal, sys, time
 from geomm_plugin import cli
-from geomm_adapters.fasttext_vec import FastTextVec
+from geomm_adapters.text.fasttext_vec import FastTextVec
 write = FastTextVec.write
 def slowly(self, path, embeddings):
     write(self, path, embeddings)

@@ -23,7 +23,7 @@ READ = """
 import json, resource, sys, warnings
 from geomm_plugin import load_mapper, read_dictionary, read_embeddings
 from geomm_plugin.errors import GeommError
-from geomm_plugin.similarity import read_similarity
+from geomm_plugin.evaluation.similarity import read_similarity
 import geomm_adapters, numpy, scipy.sparse, safetensors.numpy
 try:
     import isal.igzip

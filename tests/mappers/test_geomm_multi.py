@@ -266,7 +266,8 @@ def test_fewer_pairs_than_dimensions_need_no_regularization(pairs):
 
 def test_no_blas_has_several_threads_in_the_search():
     code = """
-from geomm_plugin import get_mapper, quasi_newton
+from geomm_plugin import get_mapper
+from geomm_plugin.fitting import quasi_newton
 from geomm_plugin.testing import make_toy
 from threadpoolctl import threadpool_info
 

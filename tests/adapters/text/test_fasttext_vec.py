@@ -301,7 +301,7 @@ def test_reading_warns_of_nothing_else(tmp_path):
 def test_the_demo_data_read_as_a_plain_loop_reads_them():
     import geomm_plugin
 
-    path = Path(geomm_plugin.__file__).parent / "data" / "en.vec.gz"
+    path = Path(geomm_plugin.__file__).parent / "demo" / "data" / "en.vec.gz"
     read = FastTextVec().read(path)
     lines = gzip.decompress(path.read_bytes()).decode().split("\n")[1:-1]
     assert read.words == [line.split(" ")[0] for line in lines]
