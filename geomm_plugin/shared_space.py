@@ -146,7 +146,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         k: int = ...,
         retrieval: str | Retrieval = ...,
         *,
-        index: str | None = ...,
+        engine: str | None = ...,
     ) -> list[tuple[str, float]]: ...
     @overload
     def translate(
@@ -157,7 +157,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         k: int = ...,
         retrieval: str | Retrieval = ...,
         *,
-        index: str | None = ...,
+        engine: str | None = ...,
     ) -> list[list[tuple[str, float]]]: ...
     def translate(
         self,
@@ -167,7 +167,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         k: int = 10,
         retrieval: str | Retrieval = "csls",
         *,
-        index: str | None = None,
+        engine: str | None = None,
     ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Translate a word, or a list of words in one go.
 
@@ -178,12 +178,12 @@ class SharedSpace(Mapping[str, Embeddings]):
         ----------
         retrieval
             A registered name ("csls", "cosine", "inverted_softmax") or an object such as CSLS(k=5).
-        index
+        engine
             "hnsw" searches approximately, for millions of words.
         """
         if isinstance(words, str):
-            return self.translate([words], source, target, k, retrieval, index=index)[0]
-        retrieval = as_retrieval(retrieval, engine=index)
+            return self.translate([words], source, target, k, retrieval, engine=engine)[0]
+        retrieval = as_retrieval(retrieval, engine=engine)
         queries = self._queries(list(words), source)
         found = self.index(source, target, retrieval).search(queries, min(k, len(self[target])))
         vocabulary = self[target].words

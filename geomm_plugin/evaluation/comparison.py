@@ -47,7 +47,7 @@ def compare(
     baseline: str | None = None,
     oov: UnknownWords = "skip",
     answers: int = 3,
-    index: str | None = None,
+    engine: str | None = None,
     jobs: int | None = None,
     seed: int = 0,
 ) -> Comparison:
@@ -70,7 +70,7 @@ def compare(
         The label of the mapper that the others are tested against; by default the first.
     answers
         How many of the best target words are kept for each test word.
-    index
+    engine
         "hnsw" searches approximately, for millions of words; the recall is then a column.
     jobs
         How many mappers are fitted at the same time, each in its own process (joblib). By default
@@ -85,7 +85,7 @@ def compare(
     if jobs == 0 or isinstance(jobs, bool) or not isinstance(jobs, int | None):
         raise ParameterError(f"jobs is a number of processes, or -1 for all cores; it is {jobs!r}.")
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
-    scores = (as_retrieval(retrieval, engine=index) for retrieval in ranked)
+    scores = (as_retrieval(retrieval, engine=engine) for retrieval in ranked)
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
         {pair: list(map(check_pair, dictionary)) for pair, dictionary in dictionaries.items()},

@@ -71,7 +71,7 @@ def evaluate(
     metrics: str | Iterable[str] | None = None,
     oov: UnknownWords = "skip",
     answers: int = 0,
-    index: str | None = None,
+    engine: str | None = None,
 ) -> Evaluation:
     """Score the translations of a test dictionary's source words.
 
@@ -86,12 +86,12 @@ def evaluate(
         "skip" leaves words out that are not in the vocabularies; "wrong" counts them as errors.
     answers
         How many of the best target words are kept for each word.
-    index
+    engine
         "hnsw" searches approximately, for millions of words; the recall is then reported.
     """
     if oov not in ("skip", "wrong"):
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
-    retrieval = as_retrieval(retrieval, engine=index)
+    retrieval = as_retrieval(retrieval, engine=engine)
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, dictionary)

@@ -103,7 +103,7 @@ dictionary = [(f"en{i}", f"es{i}") for i in range(100)]
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_evaluate_reports_the_recall(space):
-    row = evaluate(space, "en", "es", dictionary, "csls", index="hnsw").row()
+    row = evaluate(space, "en", "es", dictionary, "csls", engine="hnsw").row()
     exact = evaluate(space, "en", "es", dictionary, "csls").row()
     assert row["retrieval"] == "csls(engine='hnsw')" and 0.8 < row["recall"] <= 1
     assert row["p@1"] == pytest.approx(exact["p@1"], abs=0.05)
@@ -126,7 +126,7 @@ def test_compare_reports_the_recall(space):
     assert shown == ["" if r["recall"] is None else f"{r['recall']:.3f}" for r in found.rows]
     assert "| recall |" in found.to_markdown() and ",recall," in found.to_csv()
     assert "recall" in json.loads(found.to_json())[0]
-    by_index = compare("procrustes", space, pairs, pairs, index="hnsw")
+    by_index = compare("procrustes", space, pairs, pairs, engine="hnsw")
     assert [row["recall"] for row in by_index.rows] == approximate
     exact = compare("procrustes", space, pairs, pairs)
     assert "recall" not in exact.rows[0] and "recall" not in exact.table()[0]
@@ -135,11 +135,11 @@ def test_compare_reports_the_recall(space):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_translate_takes_an_index(space):
     shared = SharedSpace(space)
-    found = shared.translate(["en1", "en2"], "en", "es", k=3, index="hnsw")
+    found = shared.translate(["en1", "en2"], "en", "es", k=3, engine="hnsw")
     assert found == shared.translate(["en1", "en2"], "en", "es", 3, CSLS(engine="hnsw"))
-    assert found[0] == shared.translate("en1", "en", "es", k=3, index="hnsw")
+    assert found[0] == shared.translate("en1", "en", "es", k=3, engine="hnsw")
     with pytest.raises(ParameterError, match="one engine only"):
-        shared.translate("en1", "en", "es", retrieval="inverted_softmax", index="hnsw")
+        shared.translate("en1", "en", "es", retrieval="inverted_softmax", engine="hnsw")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
