@@ -5,6 +5,7 @@ speak of, made from the demo data. Blocks marked `py` show parts of files and ar
 """
 
 import ast
+import pkgutil
 import re
 import shlex
 import sys
@@ -114,6 +115,52 @@ def test_every_registered_thing_is_on_its_page():
             assert f"`{name}`" in text, f"{name} is not on docs/{page}."
     text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in registry.retrievals)
+
+
+def drawing_after(heading):
+    """Return the lines of the drawing that follows a heading of the page about the architecture."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return text.partition(f"## {heading}")[2].split("```")[1].splitlines()[1:]
+
+
+def test_the_tree_is_drawn_as_it_is():
+    drawn, folder = set(), ""
+    for line in drawing_after("The tree"):
+        name = line.split()[0]
+        if not line.startswith(" "):
+            folder = name
+        elif "*" not in name:
+            assert (ROOT / folder / name).exists(), f"docs/architecture.md draws {folder}{name}."
+            drawn.add(folder + name)
+    for package in ("geomm_plugin/", "adapters/geomm_adapters/"):
+        for path in (ROOT / package).iterdir():
+            name = package + path.name + ("/" if path.is_dir() else "")
+            is_ours = path.suffix == ".py" if path.is_file() else any(path.glob("*.py"))
+            if is_ours and (path.is_dir() or package == "geomm_plugin/"):
+                assert name in drawn, f"docs/architecture.md, The tree: draw {name}."
+
+
+def test_the_rule_of_imports_is_the_one_that_is_tested():
+    tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
+    rooms = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ROOMS"
+    )
+    assert drawing_after("The rule of imports") == [", ".join(names) for names in rooms]
+
+
+def test_every_name_of_the_architecture_is_there():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = re.findall(r"`(geomm_(?:plugin|adapters)(?:\.\w+)+)`", text)
+    assert names
+    for name in names:
+        pkgutil.resolve_name(name)
+    paths = re.findall(r"`((?:geomm_plugin|adapters|tests|examples)/[\w./]*)`", text)
+    assert paths
+    for path in paths:
+        if "NAME" not in path:
+            assert (ROOT / path).exists(), path
 
 
 def test_every_file_that_a_page_shows_is_there():
