@@ -30,7 +30,7 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.factorization import FactorizationError, few_threads
 from geomm_plugin.language_graph import check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
@@ -165,6 +165,8 @@ class LinearMapper(Mapper):
     ) -> dict[str, Matrix]:
         try:
             return self.learn(vectors, pairs)
+        except FactorizationError as error:
+            raise LanguagesError(f"{self.name} found no map. {error}") from error
         except np.linalg.LinAlgError as error:
             raise LanguagesError(
                 f"{self.name} found no map: {error}. The vectors may be of extreme size, or the "

@@ -27,7 +27,13 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, Vector
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.factorization import (
+    eigh,
+    few_threads,
+    generalized_eigh,
+    solve,
+    spectral_norm,
+)
 from geomm_plugin.fitting.joint_problem import JointProblem, symmetric
 
 MEMORY = 8  # pairs of steps and gradient changes that L-BFGS remembers
@@ -126,7 +132,7 @@ def minimize_jointly(
 
 def _root(metric: Matrix) -> Matrix:
     """Return S with S^2 = B, where B is first made positive definite."""
-    values, basis = np.linalg.eigh(metric)
+    values, basis = eigh(metric)
     floor = 0.1 * max(float(np.median(values)), float(values.max()) * 1e-3, 1e-12)
     root: Matrix = (basis * np.sqrt(np.maximum(values, floor))) @ basis.T
     return root
@@ -144,7 +150,7 @@ def _at(problem: JointProblem, rotations: Matrix, root: Matrix) -> _Point:
 
 def _moved(point: _Point, step: Tangent) -> tuple[Matrix, Matrix]:
     half, identity = step[:-1] / 2, np.eye(step.shape[1])
-    turns = np.linalg.solve(identity - half, identity + half)
+    turns = solve(identity - half, identity + half)
     return point.rotations @ turns, point.root + step[-1]
 
 
@@ -212,7 +218,7 @@ def preconditioner(
     mean = own.sum(axis=0) / count.sum()
     of_metric = PairInverse(mean, len(problem.edges) * mean)
     # B = S^2: a change T of S changes B by S T + T S, at most 2 ||S|| T; damped like the rotations.
-    slowest = (2 * DAMPING) ** 2 * max(float(np.linalg.norm(metric, 2)), 1e-300)
+    slowest = (2 * DAMPING) ** 2 * max(spectral_norm(metric), 1e-300)
 
     def precondition(gradient: Tangent) -> Tangent:
         result = np.empty_like(gradient)
@@ -235,11 +241,9 @@ class PairInverse:
     """The inverse of  Omega -> A Omega K + K Omega A  for positive definite A and K."""
 
     def __init__(self, a: Matrix, k: Matrix):
-        from scipy.linalg import eigh
-
         floor = 1e-10 * np.eye(len(a))
         values: Vector
-        values, self.basis = eigh(
+        values, self.basis = generalized_eigh(
             a + np.trace(a) / len(a) * floor, k + max(np.trace(k) / len(k), 1e-300) * floor
         )
         self.sums = values[:, None] + values

@@ -28,7 +28,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.factorization import eigh, svd
+from geomm_plugin.factorization import eigh, solve, svd
 from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.regularized import RegularizedMapper
@@ -102,7 +102,7 @@ def riemannian_start(moments: Moments, regularization: float) -> tuple[Matrix, M
     """
     p, s, v = svd(moments.cross)
     square = (p.T @ moments.source @ p) * (v.T @ moments.target @ v)
-    b = np.linalg.solve(square + max(regularization, 1e-8) * np.eye(len(s)), s)
+    b = solve(square + max(regularization, 1e-8) * np.eye(len(s)), s)
     return p, v, np.diag(np.maximum(b, b.max(initial=1e-8) * 1e-3))
 
 

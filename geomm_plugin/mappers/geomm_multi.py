@@ -26,7 +26,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.factorization import eigh, few_threads
 from geomm_plugin.fitting.fit_report import Choice
 from geomm_plugin.fitting.held_out import (
     Pool,
@@ -80,8 +80,8 @@ class GeoMMMulti(LinearMapper):
             "iterations": found.iterations,
             "stopped": found.reason,
         }
-        root, basis = np.linalg.eigh(found.metric)
-        root, basis = np.sqrt(np.maximum(root[::-1], 0)), basis[:, ::-1]
+        values, basis = eigh(found.metric)
+        root, basis = np.sqrt(values[::-1]), basis[:, ::-1]
         return {
             language: (rotation @ basis)[: vectors[language].shape[1]] * root
             for language, rotation in zip(problem.languages, found.rotations, strict=True)
@@ -160,7 +160,7 @@ def riemannian_solution(
 
     size = problem.dimension
     manifold = Product([Stiefel(size, size)] * len(rotations) + [SymmetricPositiveDefinite(size)])
-    values, basis = np.linalg.eigh(metric)
+    values, basis = eigh(metric)
     positive = np.maximum(values, max(float(values.max()) * 1e-3, 1e-12))
 
     def cost(*point: Matrix) -> float:

@@ -12,10 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.factorization import spectral_norm
 from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.rcsls import RCSLS
@@ -37,6 +35,5 @@ class GeoMMRCSLS(RCSLS):
         geomm.report_ = {}
         W = geomm.learn_edge(edge)
         self.report_.setdefault("geomm", {}).update(geomm.report_)
-        with few_threads():
-            largest = np.linalg.norm(W, 2)
+        largest = spectral_norm(W)
         return W / largest if largest > 0 else W

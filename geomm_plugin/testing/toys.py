@@ -10,6 +10,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.factorization import orthonormal_columns
 from geomm_plugin.mapper import Mapper
 
 
@@ -48,7 +49,7 @@ def make_toy(
     cloud = random.normal(size=(words, dimension)) * spectrum + 0.3
     embeddings = {}
     for language in languages:
-        rotation = np.linalg.qr(random.normal(size=(dimension, dimension)))[0]
+        rotation = orthonormal_columns(random.normal(size=(dimension, dimension)))
         vectors = cloud @ rotation + noise * random.normal(size=cloud.shape)
         names = [f"{language}{number}" for number in range(words)]
         embeddings[language] = Embeddings(names, vectors.astype(dtype))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.factorization import svd
 
 
 def principal_plane(vectors: Matrix) -> tuple[Matrix, float]:
@@ -18,7 +19,7 @@ def principal_plane(vectors: Matrix) -> tuple[Matrix, float]:
     the same picture.
     """
     centered = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
-    left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
+    left, lengths, _ = svd(centered)
     plane = np.zeros((len(vectors), 2))
     kept = min(2, len(lengths))
     plane[:, :kept] = left[:, :kept] * lengths[:kept]
