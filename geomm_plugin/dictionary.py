@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 import warnings
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +19,37 @@ import numpy.typing as npt
 from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
+from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.source_file import SourceFile
 
 _LONGEST_LINE = 2**24  # bytes
 _ALWAYS_READ, _HIGHEST_COMPRESSION = 2**20, 50  # bytes; text shrinks to a tenth as a rule
 
-Dictionary: TypeAlias = list[tuple[str, str]]
-Dictionaries: TypeAlias = Mapping[tuple[str, str], Iterable[tuple[str, str]]]
+
+class Dictionary(list[tuple[str, str]]):
+    """Pairs (word, translation) that were checked: a list that knows the files it was read from."""
+
+    def __init__(
+        self, pairs: Iterable[tuple[str, str]] = (), files: Iterable[SourceFile] = ()
+    ) -> None:
+        super().__init__(pairs)
+        self.files = tuple(files)
+
+    def with_pairs(self, other: Dictionary) -> Dictionary:
+        """Return these pairs and those of another dictionary."""
+        return Dictionary([*self, *other], (*self.files, *other.files))
+
+    def reverse_pairs(self) -> Dictionary:
+        """Return the same pairs read from the other language."""
+        return Dictionary([(word, other) for other, word in self], self.files)
+
+
+# What as_dictionary() understands, and the same by pair of languages.
+DictionaryLike: TypeAlias = (
+    "str | os.PathLike[str] | Mapping[str, str | Iterable[str]] | Iterable[tuple[str, str]]"
+)
+Dictionaries: TypeAlias = Mapping[tuple[str, str], DictionaryLike]
+CheckedDictionaries: TypeAlias = Mapping[tuple[str, str], Dictionary]
 
 
 @dataclass(frozen=True)
@@ -33,8 +60,8 @@ class RowPairs:
     target: RowIndices
     missing_source: tuple[str, ...] = field(default=())
     missing_target: tuple[str, ...] = field(default=())
-    labels: Vector | None = None  # how far each pair is a translation; None: all are, 1
-    induced: Mask | None = None  # which pairs were found by maps, not given; None: none
+    labels: Vector | None = None  # weight of each pair, 1 on average; None means all 1
+    induced: Mask | None = None  # which pairs a map suggested, not the dictionary; None: none did
 
     def __len__(self) -> int:
         return len(self.source)
@@ -73,7 +100,45 @@ def _taken(array: npt.NDArray[Any] | None, chosen: RowIndices) -> npt.NDArray[An
     return None if array is None else array[chosen]
 
 
-def read_dictionary(path: str | Path) -> Dictionary:
+def as_dictionary(source: DictionaryLike) -> Dictionary:
+    """Turn anything that holds pairs of translations into a Dictionary.
+
+    A Dictionary stays as it is; a path is read; of a mapping, each word goes with its translation,
+    or with each of several; anything else must give pairs of words: tuples, lists, rows of an
+    array.
+    """
+    if isinstance(source, Dictionary):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_dictionary(source)
+    if isinstance(source, Mapping):
+        return Dictionary(map(check_pair, _items(source)))
+    if not isinstance(source, Iterable):
+        raise DictionaryError(
+            f"A dictionary holds pairs (word, translation); this is {source!r}. Give a list of "
+            "pairs, a mapping, or the path of a file."
+        )
+    return Dictionary(map(check_pair, source))
+
+
+def _items(source: Mapping[str, str | Iterable[str]]) -> Iterator[tuple[object, object]]:
+    for word, translations in source.items():
+        several = isinstance(translations, Iterable) and not isinstance(translations, str | bytes)
+        for translation in translations if several else [translations]:
+            yield word, translation
+
+
+def as_dictionaries(dictionaries: Dictionaries) -> dict[tuple[str, str], Dictionary]:
+    """Turn the dictionaries of several pairs of languages into Dictionary objects."""
+    if not isinstance(dictionaries, Mapping):
+        raise DictionaryError(
+            "Dictionaries are given by pair of languages, e.g. {('en', 'es'): pairs}; this is a "
+            f"{type(dictionaries).__name__}."
+        )
+    return {pair: as_dictionary(dictionary) for pair, dictionary in dictionaries.items()}
+
+
+def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
     r"""Read pairs, one a line: two columns separated by a tab or by spaces.
 
     Where a line holds a tab, only tabs separate (words may then hold spaces), and a third column
@@ -82,7 +147,7 @@ def read_dictionary(path: str | Path) -> Dictionary:
     decompressed.
     """
     path = Path(path)
-    pairs: Dictionary = []
+    pairs: list[tuple[str, str]] = []
     for number, line in enumerate(read_lines(path), start=1):
         columns = columns_of(line)
         if not columns:
@@ -96,7 +161,46 @@ def read_dictionary(path: str | Path) -> Dictionary:
         pairs.append((columns[0], columns[1]))
     if not pairs:
         raise DictionaryError(f"{path}: the dictionary is empty; it needs a pair of words a line.")
-    return pairs
+    return Dictionary(pairs, [SourceFile.read_from(path, f"{len(pairs):,} pairs")])
+
+
+def write_dictionary(
+    pairs: Iterable[tuple[str, str] | tuple[str, str, float]], path: str | os.PathLike[str]
+) -> int:
+    """Write pairs, one a line: word, translation and, where there is one, the score, with tabs.
+
+    What a line cannot give back (words with tabs, line breaks and the like) is left out, with a
+    warning. The file appears whole or not at all. Returns how many pairs were written.
+    """
+    path = Path(path)
+    items = list(pairs)
+    lines = [_line(*item) for item in items]
+    written = [line for line in lines if line is not None]
+    if len(written) < len(items):
+        example = next(item for item, line in zip(items, lines, strict=True) if line is None)
+        warnings.warn(
+            f"{len(items) - len(written)} pairs are left out of {path}, since a line of text would "
+            f"not give them back: words with tabs, line breaks and the like, e.g. {example[:2]}.",
+            stacklevel=2,
+        )
+    if not written:
+        raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
+    with written_beside(path) as part:
+        part.write_bytes(b"".join(written))
+    return len(written)
+
+
+def _line(word: str, translation: str, score: float | None = None) -> bytes | None:
+    """Return a line that is read as just this pair, or None if there is none."""
+    text = f"{word}\t{translation}" + ("" if score is None else f"\t{score:.4f}")
+    try:
+        line = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+    if any(odd in line for odd in (b"\n", b"\0")) or line.startswith(BOM_UTF8):
+        return None
+    again = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
+    return line + b"\n" if columns_of(again) == [word, translation] else None
 
 
 def columns_of(line: str) -> list[str]:
@@ -122,11 +226,13 @@ def read_lines(path: Path) -> Iterator[str]:
         with path.open("rb") as file:
             compressed = path.suffix == ".gz"
             stream = gzip.GzipFile(fileobj=file) if compressed else file
-            told = compressed and file.seekable()  # a pipe does not say how far it was read
+            sized = compressed and file.seekable()  # a pipe does not say how far it was read
             size = number = 0
             while line := stream.readline(_LONGEST_LINE):
                 size, number = size + len(line), number + 1
-                swollen = told and size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
+                swollen = (
+                    sized and size > _ALWAYS_READ and size > _HIGHEST_COMPRESSION * file.tell()
+                )
                 if len(line) == _LONGEST_LINE or b"\0" in line or swollen:
                     raise DictionaryError(
                         f"{path}, line {number}: {_why_no_text(line, swollen)} Give a text file in "
@@ -157,11 +263,11 @@ def _why_no_text(line: bytes, swollen: bool) -> str:
 def identical_words(source: object, target: object) -> Dictionary:
     """Return the words that both vocabularies hold, each paired with itself: a free dictionary."""
     known = as_embeddings(target).row_of
-    return [(word, word) for word in as_embeddings(source).row_of if word in known]
+    return Dictionary((word, word) for word in as_embeddings(source).row_of if word in known)
 
 
 def split(
-    dictionary: Iterable[tuple[str, str]], held_out: float = 0.2, seed: int = 0
+    dictionary: DictionaryLike, held_out: float = 0.2, seed: int = 0
 ) -> tuple[Dictionary, Dictionary]:
     """Divide a dictionary by source word: all translations of a word fall on one side.
 
@@ -170,21 +276,29 @@ def split(
     """
     if not 0 < held_out < 1:
         raise DictionaryError(f"held_out must lie between 0 and 1; it is {held_out}.")
-    pairs = [check_pair(pair) for pair in dictionary]
+    pairs = as_dictionary(dictionary)
     words = sorted({source for source, _ in pairs})
     count = round(held_out * len(words))
     chosen = np.random.default_rng(seed).permutation(len(words))[:count]
     aside = {words[index] for index in chosen}
-    return [p for p in pairs if p[0] not in aside], [p for p in pairs if p[0] in aside]
+    return (
+        Dictionary((p for p in pairs if p[0] not in aside), pairs.files),
+        Dictionary((p for p in pairs if p[0] in aside), pairs.files),
+    )
 
 
-def pair_up(dictionary: Iterable[tuple[str, str]], source: object, target: object) -> RowPairs:
+def pair_up(dictionary: DictionaryLike, source: object, target: object) -> RowPairs:
     """Find the rows of each pair; pairs that repeat count once, in the order of the rows."""
-    source_rows, target_rows = as_embeddings(source).row_of, as_embeddings(target).row_of
+    return row_pairs(as_dictionary(dictionary), as_embeddings(source), as_embeddings(target))
+
+
+def row_pairs(dictionary: Dictionary, source: Embeddings, target: Embeddings) -> RowPairs:
+    """Find the rows of each pair of a dictionary that was checked; see pair_up()."""
+    source_rows, target_rows = source.row_of, target.row_of
     rows: set[tuple[int, int]] = set()
     missing_source: dict[str, None] = {}
     missing_target: dict[str, None] = {}
-    for source_word, target_word in map(check_pair, dictionary):
+    for source_word, target_word in dictionary:
         source_row, target_row = source_rows.get(source_word), target_rows.get(target_word)
         if source_row is None:
             missing_source[source_word] = None
@@ -209,27 +323,28 @@ def pair_languages(
     Dictionaries of both directions of a language pair are joined into one, under the direction that
     comes first in the alphabet; one dictionary alone keeps its direction.
     """
-    joined: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    keys = sorted(check_key(key, embeddings) for key in dictionaries)
-    for source, target in keys:
-        dictionary = dictionaries[source, target]
+    checked = as_dictionaries(dictionaries)
+    joined: dict[tuple[str, str], Dictionary] = {}
+    for source, target in sorted(check_key(key, embeddings) for key in checked):
+        dictionary = checked[source, target]
         if (target, source) in joined:
-            joined[target, source] += [check_pair(pair)[::-1] for pair in dictionary]
+            back = dictionary.reverse_pairs()
+            joined[target, source] = joined[target, source].with_pairs(back)
         else:
-            joined.setdefault((source, target), []).extend(map(check_pair, dictionary))
+            joined[source, target] = dictionary
     pairs = {}
     for (source, target), dictionary in joined.items():
-        found = pair_up(dictionary, embeddings[source], embeddings[target])
+        rows = row_pairs(dictionary, embeddings[source], embeddings[target])
         if not dictionary:
             raise DictionaryError(f"The dictionary {source}-{target} is empty. Give it pairs.")
-        if not len(found):
+        if not len(rows):
             raise DictionaryError(
                 f"None of the {len(dictionary)} pairs is in both vocabularies, e.g. "
                 f"{dictionary[:1]}. Check the language order and the letter case of the dictionary "
                 f"{source}-{target}."
             )
         warn_if_swapped(dictionary, source, target, embeddings)
-        pairs[source, target] = found
+        pairs[source, target] = rows
     return pairs
 
 
@@ -238,22 +353,22 @@ def warn_if_swapped(
 ) -> None:
     """Warn where most pairs are missing, and more are there if they are read the other way."""
     here, there = embeddings[source].row_of, embeddings[target].row_of
-    found = sum(one in here and other in there for one, other in dictionary)
+    known = sum(one in here and other in there for one, other in dictionary)
     swapped = sum(one in there and other in here for one, other in dictionary)
-    if found < len(dictionary) / 2 and found < swapped:
+    if known < len(dictionary) / 2 and known < swapped:
         warnings.warn(
-            f"Of the {len(dictionary)} pairs of the dictionary {source}-{target}, {found} are in "
+            f"Of the {len(dictionary)} pairs of the dictionary {source}-{target}, {known} are in "
             f"both vocabularies; read the other way round, {swapped} are. Its columns seem to be "
             f"swapped: it may be a dictionary {target}-{source}.",
             stacklevel=2,
         )
 
 
-def oriented(dictionaries: Dictionaries, source: str, target: str) -> Dictionary:
+def oriented(dictionaries: CheckedDictionaries, source: str, target: str) -> Dictionary:
     """Return the pairs of two languages, of both directions, read from the source."""
-    there = list(map(check_pair, dictionaries.get((source, target), ())))
-    back = map(check_pair, dictionaries.get((target, source), ()))
-    return there + [(word, other) for other, word in back]
+    there = dictionaries.get((source, target), Dictionary())
+    back = dictionaries.get((target, source), Dictionary())
+    return there.with_pairs(back.reverse_pairs())
 
 
 def check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, str]:
@@ -279,8 +394,7 @@ def check_pair(pair: object) -> tuple[str, str]:
     """Return an item of a dictionary as two words: of a tuple, a list, or a row of an array."""
     words = tuple(pair) if isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2 else ()
     if not words or not all(isinstance(word, str) for word in words):
-        hint = " Give the items() of a mapping." if isinstance(pair, str) else ""
         raise DictionaryError(
-            f"A dictionary holds pairs (word, translation); one of its items is {pair!r}.{hint}"
+            f"A dictionary holds pairs (word, translation); one of its items is {pair!r}."
         )
     return (str(words[0]), str(words[1]))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from geomm_plugin import registry
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, as_numbers
 from geomm_plugin.errors import FormatError, UnknownNameError
+from geomm_plugin.source_file import SourceFile
 
 
 class Embeddings:
@@ -29,6 +30,7 @@ class Embeddings:
     """
 
     attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
+    file: SourceFile | None = None  # what read_embeddings() read them from
 
     def __init__(
         self,
@@ -149,10 +151,12 @@ class SubwordEmbeddings(Embeddings):
 
     def distinct(self) -> SubwordEmbeddings:
         """Return these where no word repeats, else each word with its first vector."""
-        kept = super().distinct()
-        if kept is self:
+        distinct = super().distinct()
+        if distinct is self:
             return self
-        return SubwordEmbeddings(kept.words, kept.vectors, self.subwords, kept.attributes)
+        return SubwordEmbeddings(
+            distinct.words, distinct.vectors, self.subwords, distinct.attributes
+        )
 
     def vector(self, word: str) -> Vector:
         """Return the vector of a word: its row, or one made from its subwords."""
@@ -200,12 +204,12 @@ def _odd_vector(source: Mapping[str, npt.ArrayLike]) -> str:
         try:
             shape = np.asarray(vector, np.float64).shape
         except (TypeError, ValueError) as error:
-            return f"The vector of {word!r} is no list of numbers ({error}). Mend it."
+            return f"The vector of {word!r} is no list of numbers ({error}). Fix it."
         first = shape if first is None else first
         if len(shape) != 1 or shape != first:
             return (
                 f"The vector of {word!r} has the shape {shape}, the first one {first}; every word "
-                "needs one row of equally many numbers. Mend it, or leave the word out."
+                "needs one row of equally many numbers. Fix it, or leave the word out."
             )
     return ""
 

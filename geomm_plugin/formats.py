@@ -18,6 +18,7 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files.atomic import all_written_beside, finish_moves
+from geomm_plugin.source_file import SourceFile
 
 
 class Format(ABC):
@@ -69,20 +70,24 @@ def read_embeddings(
         raise ParameterError(f"max_words must be a whole number, at least 1; it is {max_words!r}.")
     check_exists(path)
     try:
-        found = find_format(path, format).read(path, max_words=max_words)
+        chosen = find_format(path, format)
+        content = chosen.read(path, max_words=max_words)
+        parts = chosen.files(path)
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-    distinct = found.distinct()
-    if distinct is not found:
-        rows = enumerate(found.words)
-        repeated = next(word for row, word in rows if found.row_of[word] != row)
+    distinct = content.distinct()
+    if distinct is not content:
+        rows = enumerate(content.words)
+        repeated = next(word for row, word in rows if content.row_of[word] != row)
         warnings.warn(
-            f"{path}: {len(found) - len(distinct)} words repeat an earlier one, e.g. "
+            f"{path}: {len(content) - len(distinct)} words repeat an earlier one, e.g. "
             f"{repeated[:60]!r}; the first vector of each word was kept.",
             stacklevel=2,
         )
+    size = f"{len(distinct):,} words x {distinct.dimension}"
+    distinct.file = SourceFile.read_from(path, size, parts)
     return distinct
 
 
@@ -123,7 +128,7 @@ def finite_rows(
         word = words[int(np.argmin(finite.all(axis=1)))]
         raise FormatError(
             f"The vector of {word!r} holds NaN, infinity or a number too large for "
-            f"{written.dtype.name}. Leave the word out, or mend its vector."
+            f"{written.dtype.name}. Leave the word out, or fix its vector."
         )
     return written
 

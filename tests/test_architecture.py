@@ -12,10 +12,9 @@ PACKAGES = {"geomm_plugin": ROOT, "geomm_adapters": ROOT / "adapters"}
 # name that fits a module is its room. A module may import from its own room and from those above it
 # in this list.
 ROOMS = (
-    ("errors", "progress", "arrays", "factorization", "hookspecs"),
-    ("parameters", "registry"),
+    ("errors", "progress", "arrays", "factorization", "hookspecs", "source_file"),
+    ("parameters", "registry", "files"),
     ("embeddings", "dictionary", "language_graph", "normalize"),
-    ("files",),
     ("formats",),
     ("retrieval",),
     ("shared_space",),

@@ -1,5 +1,8 @@
 import gzip
+import hashlib
+import json
 import os
+import pickle
 import threading
 
 import numpy as np
@@ -7,12 +10,14 @@ import pytest
 
 from geomm_plugin import (
     Embeddings,
+    as_dictionary,
     identical_words,
     pair_up,
     read_dictionary,
     split,
+    write_dictionary,
 )
-from geomm_plugin.dictionary import check_pair, pair_languages
+from geomm_plugin.dictionary import as_dictionaries, check_pair, pair_languages
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 
 
@@ -118,9 +123,73 @@ def test_what_is_no_pair_of_words(pair):
         split([pair])
 
 
-def test_a_mapping_is_no_dictionary():
-    with pytest.raises(DictionaryError, match="'ab'.*Give the items"):
-        split({"ab": "cd", "ef": "gh"})
+def test_one_door_for_all_that_holds_pairs(tmp_path):
+    pairs = [("ab", "cd"), ("ef", "gh")]
+    path = write(tmp_path / "d.txt", b"ab cd\nef gh\n")
+    for source in (pairs, iter(pairs), dict(pairs), np.array(pairs), path, str(path)):
+        assert as_dictionary(source) == pairs
+    assert as_dictionary({"ab": ["cd", "x"], "ef": ("gh",)}) == [
+        ("ab", "cd"),
+        ("ab", "x"),
+        pairs[1],
+    ]
+    checked = as_dictionary(pairs)
+    assert as_dictionary(checked) is checked and checked.files == ()
+    for odd in (7, None, {"ab": 7}, {7: "ab"}, {"ab": [7]}, {"ab": b"cd"}):
+        with pytest.raises(DictionaryError, match="holds pairs"):
+            as_dictionary(odd)
+    with pytest.raises(DictionaryError, match="by pair of languages"):
+        as_dictionaries(pairs)
+
+
+def test_a_dictionary_knows_its_files_and_is_a_list(tmp_path):
+    path = write(tmp_path / "d.txt", b"dog perro\ncat gato\n")
+    dictionary = read_dictionary(path)
+    (file,) = dictionary.files
+    assert (file.path, file.size, file.content) == (str(path), 19, "2 pairs")
+    assert file.sha256() == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert json.loads(json.dumps(dictionary)) == [["dog", "perro"], ["cat", "gato"]]
+    again = pickle.loads(pickle.dumps(dictionary))
+    assert again == dictionary and again.files == dictionary.files
+    both = dictionary.with_pairs(dictionary.reverse_pairs())
+    assert both[2:] == [("perro", "dog"), ("gato", "cat")] and both.files == (file, file)
+    assert split(dictionary, 0.5)[0].files == (file,)
+    path.write_text("changed since")
+    assert file.sha256() is None
+
+
+def test_a_pipe_is_read_once_and_has_no_size(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(b"dog perro\n",), daemon=True)
+    writer.start()
+    (file,) = read_dictionary(path).files
+    writer.join()
+    assert (file.size, file.content, file.sha256()) == (None, "1 pairs", None)
+
+
+def test_what_was_written_is_read_again(tmp_path):
+    path = tmp_path / "new" / "d.tsv"
+    pairs = [("New York", "Nueva York"), ("#", "almohadilla"), ("\udcff", "x")]
+    assert write_dictionary(pairs, path) == 3
+    assert read_dictionary(path) == pairs
+    scored = [(*pair, 0.25) for pair in pairs]
+    assert write_dictionary(scored, path) == 3
+    assert read_dictionary(path) == pairs and path.read_bytes().endswith(b"x\t0.2500\n")
+
+
+def test_pairs_that_no_line_gives_back_are_told(tmp_path):
+    path = tmp_path / "d.tsv"
+    odd = [("a\tb", "c"), ("a\n", "c"), ("a", " "), ("\ud800", "c"), ("a", "b\r"), ("", "b")]
+    with pytest.warns(UserWarning, match="6 pairs are left out of .*d.tsv.*'a.*b'"):
+        assert write_dictionary([*odd, ("dog", "perro")], path) == 1
+    assert read_dictionary(path) == [("dog", "perro")]
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(DictionaryError, match="No pair is left"),
+    ):
+        write_dictionary(odd, path)
+    assert read_dictionary(path) == [("dog", "perro")]
 
 
 def test_split_by_source_word_with_a_seed():

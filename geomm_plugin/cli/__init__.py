@@ -20,7 +20,7 @@ COMMANDS = {
     "align": "Align languages: fit a mapper, write aligned files.",
     "evaluate": "Score aligned files on translation, similarity or analogy.",
     "compare": "Fit several mappers on the same data and say which wins.",
-    "diagnose": "Look at data before a fit, and say what to mend.",
+    "diagnose": "Look at data before a fit, and say what to fix.",
     "translate": "Translate words between two languages.",
     "explore": "Open a page with translations and neighbours of any word.",
     "plot": "Draw pictures for papers.",
@@ -32,7 +32,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """Commands that are imported on use; errors that a user can mend are one sentence."""
+    """Commands that are imported on use; errors that a user can fix are one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

@@ -9,7 +9,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, html_report, options
-from geomm_plugin.dictionary import Dictionaries, oriented
+from geomm_plugin.dictionary import CheckedDictionaries, oriented
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.comparison import compare
 from geomm_plugin.evaluation.translation import UnknownWords
@@ -101,8 +101,7 @@ def command(
             jobs=jobs,
         )
     if html is not None:
-        files = html_report.describe_files(embeddings, read, dictionaries, tests)
-        html_report.write_report(html, found, files)
+        html_report.write_report(html, found)
     failed = [run for run in found.runs if run.error is not None]
     if as_json:
         click.echo(found.to_json())
@@ -116,7 +115,7 @@ def command(
         raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")
 
 
-def _warn_of_overlap(train: Dictionaries, tests: Dictionaries) -> None:
+def _warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> None:
     """Say how many test words the mappers learn by heart."""
     for (source, target), test in tests.items():
         words = {word for word, _ in test}

@@ -121,11 +121,13 @@ def read_dictionaries(
 
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:
     """Read LANG-LANG=FILE options; a file may be a pipe, which can be read but once."""
-    found: dict[tuple[str, str], Dictionary] = {}
+    languages = list(languages)
+    dictionaries: dict[tuple[str, str], Dictionary] = {}
     for spec in specs:
         name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
-        found.setdefault(language_pair(name, languages), []).extend(read_dictionary(path))
-    return found
+        pair = language_pair(name, languages)
+        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(read_dictionary(path))
+    return dictionaries
 
 
 def with_identical(
@@ -134,12 +136,12 @@ def with_identical(
     embeddings: Mapping[str, Embeddings],
 ) -> dict[tuple[str, str], Dictionary]:
     """Add words that are spelt alike to dictionaries."""
-    found = dict(pairs)
+    dictionaries = dict(pairs)
     for name in identical:
-        source, target = language_pair(name, embeddings)
+        source, target = pair = language_pair(name, embeddings)
         words = identical_words(embeddings[source], embeddings[target])
-        found[source, target] = [*found.get((source, target), ()), *words]
-    return found
+        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(words)
+    return dictionaries
 
 
 def format_for(path: Path, precision: int | None) -> Format:

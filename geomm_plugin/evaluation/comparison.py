@@ -15,13 +15,14 @@ from geomm_plugin import progress, registry
 from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
-    check_pair,
+    as_dictionaries,
     warn_if_swapped,
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import AVERAGE, Comparison, Run
+from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.translation import (
     Evaluation,
     UnknownWords,
@@ -88,8 +89,8 @@ def compare(
     scores = (as_retrieval(retrieval, engine=engine) for retrieval in ranked)
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
-        {pair: list(map(check_pair, dictionary)) for pair, dictionary in dictionaries.items()},
-        {pair: list(map(check_pair, dictionary)) for pair, dictionary in tests.items()},
+        as_dictionaries(dictionaries),
+        as_dictionaries(tests),
         tuple({score.label: score for score in scores}.values()),
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
@@ -97,7 +98,14 @@ def compare(
     )
     task.check()
     runs = run_all([(task.run, label, mapper) for label, mapper in chosen.items()], jobs)
-    return Comparison(tuple(runs), baseline or next(iter(chosen)), seed, task.asked(), task.metrics)
+    return Comparison(
+        tuple(runs),
+        baseline or next(iter(chosen)),
+        seed,
+        task.asked(),
+        task.metrics,
+        provenance_of(task.embeddings, task.dictionaries, task.tests),
+    )
 
 
 def label_mappers(mappers: str | Mapper | Iterable[str | Mapper]) -> dict[str, Mapper]:

@@ -24,9 +24,9 @@ from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
     RowPairs,
+    as_dictionaries,
     check_key,
-    check_pair,
-    pair_up,
+    row_pairs,
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError
@@ -34,7 +34,7 @@ from geomm_plugin.evaluation.similarity import correlation
 from geomm_plugin.factorization import eigh
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import NormalizedVectors, Normalizer, unit
-from geomm_plugin.registry import get_mapper
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import CSLS, Cosine, Index
 
 POOL = 10_000  # frequent words of each language that hubs are looked for among
@@ -140,17 +140,17 @@ def diagnose(
         Aligns each pair, to see the hubs of the shared space and the pairs that do not fit in.
     """
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
-    chosen = get_mapper(mapper) if isinstance(mapper, str) else mapper
-    for key in dictionaries:
+    chosen = as_mapper(mapper)
+    given = as_dictionaries(dictionaries)
+    for key in given:
         check_key(key, languages)
-    found = []
-    with progress.task("Diagnosing", total=len(dictionaries)) as advance:
-        for (source, target), dictionary in dictionaries.items():
-            pairs = list(map(check_pair, dictionary))
-            case = Case(source, target, languages[source], languages[target], pairs)
-            found.append(case.diagnose(chosen, seed))
+    diagnoses = []
+    with progress.task("Diagnosing", total=len(given)) as advance:
+        for (source, target), dictionary in given.items():
+            case = Case(source, target, languages[source], languages[target], dictionary)
+            diagnoses.append(case.diagnose(chosen, seed))
             advance(1)
-    return found
+    return diagnoses
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Case:
 
     def diagnose(self, mapper: Mapper, seed: int) -> Diagnosis:
         """Look at the dictionary, at both spaces, and at a mapping between them."""
-        pairs = pair_up(self.dictionary, self.x, self.z)
+        pairs = row_pairs(self.dictionary, self.x, self.z)
         if len(pairs) < 2 * FOLDS:
             raise DictionaryError(
                 f"Only {len(pairs)} of the {len(self.dictionary)} pairs are in both vocabularies "
@@ -220,7 +220,7 @@ class Case:
         best = np.empty(len(pairs), np.intp)
         for number in range(FOLDS):
             out = np.flatnonzero(fold == number)
-            fitted = self._fit(mapper, [words[i] for i in np.flatnonzero(fold != number)])
+            fitted = self._fit(mapper, Dictionary(words[i] for i in np.flatnonzero(fold != number)))
             x = unit(fitted.transform(self.source, self.x.vectors[pairs.source[out]]))
             z = unit(fitted.transform(self.target, self.z.vectors[pairs.target[out]]))
             cosines[out] = np.einsum("ij,ij->i", x, z)

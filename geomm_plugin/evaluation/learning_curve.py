@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.dictionary import Dictionaries, Dictionary
+from geomm_plugin.dictionary import (
+    Dictionaries,
+    Dictionary,
+    DictionaryLike,
+    as_dictionaries,
+    as_dictionary,
+)
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.comparison import compare, label_mappers
 from geomm_plugin.mapper import Mapper
@@ -37,7 +43,7 @@ def learning_curve(
     sizes
         Numbers of source words; each part holds the smaller ones.
     """
-    given = {pair: list(dictionary) for pair, dictionary in dictionaries.items()}
+    given = as_dictionaries(dictionaries)
     longest = max((len({word for word, _ in pairs}) for pairs in given.values()), default=0)
     chosen = sorted({min(size, longest) for size in sizes})
     if not chosen or chosen[0] < 1:
@@ -46,20 +52,20 @@ def learning_curve(
     rows: list[dict[str, Any]] = []
     for size in chosen:
         parts = {pair: part_of(pairs, size, seed) for pair, pairs in given.items()}
-        found = compare(
+        comparison = compare(
             mappers, embeddings, parts, tests, retrievals=[retrieval], answers=0, jobs=jobs
         )
-        rows += [row | {"size": size} for row in found.rows]
+        rows += [row | {"size": size} for row in comparison.rows]
     return rows
 
 
-def part_of(dictionary: Iterable[tuple[str, str]], size: int, seed: int = 0) -> Dictionary:
+def part_of(dictionary: DictionaryLike, size: int, seed: int = 0) -> Dictionary:
     """Return all pairs of so many source words, drawn so that a larger part holds a smaller one.
 
     The order of the lines does not matter to which words are drawn.
     """
-    pairs = list(dictionary)
+    pairs = as_dictionary(dictionary)
     words = sorted({source for source, _ in pairs})
     order = np.random.default_rng(seed).permutation(len(words))
     drawn = {words[n] for n in order[:size]}
-    return [pair for pair in pairs if pair[0] in drawn]
+    return Dictionary((pair for pair in pairs if pair[0] in drawn), pairs.files)

@@ -22,7 +22,7 @@ from geomm_plugin import progress, registry
 from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
-    check_pair,
+    as_dictionaries,
     oriented,
 )
 from geomm_plugin.embeddings import as_embeddings
@@ -126,28 +126,28 @@ def one_hop(
     """
     chosen = label_mappers(mappers)
     retrieval = as_retrieval(retrieval)
-    found = {language: as_embeddings(value) for language, value in embeddings.items()}
+    given = as_dictionaries(dictionaries)
+    languages = {language: as_embeddings(value) for language, value in embeddings.items()}
     results = []
     with progress.task("One hop", total=len(tests) * len(chosen)) as advance:
-        for (source, target), test in tests.items():
-            gold = list(map(check_pair, test))
-            between = find_pivot(source, target, dictionaries, pivot)
+        for (source, target), test in as_dictionaries(tests).items():
+            between = find_pivot(source, target, given, pivot)
             for language in (source, between, target):
-                if language not in found:
+                if language not in languages:
                     raise LanguagesError(
                         f"The way from {source} through {between} to {target} needs embeddings of "
-                        f"{language!r}; there are {', '.join(found)}."
+                        f"{language!r}; there are {', '.join(languages)}."
                     )
-            first = oriented(dictionaries, source, between)
-            second = oriented(dictionaries, between, target)
+            first = oriented(given, source, between)
+            second = oriented(given, between, target)
             if disjoint:
                 first, second = disjoint_pivot(first, second, seed)
             trip = _Trip(
-                {language: found[language] for language in (source, between, target)},
+                {language: languages[language] for language in (source, between, target)},
                 (source, between, target),
                 first,
                 second,
-                gold,
+                test,
                 retrieval,
             )
             for label, mapper in chosen.items():
@@ -250,8 +250,8 @@ def disjoint_pivot(
     order = np.random.default_rng(seed).permutation(len(shared))
     here = {shared[number] for number in order[: len(shared) // 2]}
     there = set(shared) - here
-    first = [pair for pair in first if pair[1] not in there]
-    second = [pair for pair in second if pair[0] not in here]
+    first = Dictionary(pair for pair in first if pair[1] not in there)
+    second = Dictionary(pair for pair in second if pair[0] not in here)
     if not first or not second:
         raise DictionaryError(
             "Without shared pivot words nothing is left of a training dictionary; both need more "

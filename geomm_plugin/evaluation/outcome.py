@@ -8,16 +8,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geomm_plugin.arrays import Vector
 from geomm_plugin.evaluation.metrics import P_AT_1
+from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.significance import bootstrap_interval, holm, paired_p_value
 from geomm_plugin.evaluation.tables import markdown_table, text_table
 from geomm_plugin.evaluation.translation import Evaluation
-
-if TYPE_CHECKING:
-    from geomm_plugin.views.report import Provenance
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 SIGNIFICANT = 0.05
@@ -58,6 +56,7 @@ class Comparison:
     seed: int = 0
     asked: tuple[tuple[str, str], ...] = ()  # (pair, retrieval) of a mapper that does not fail
     metrics: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -105,11 +104,12 @@ class Comparison:
         Parameters
         ----------
         provenance
-            The files and the command behind the numbers, for the page's last section.
+            The files and the command behind the numbers, for the page's last section; by default
+            the files that the comparison was made from.
         """
         from geomm_plugin.views.report import make_page
 
-        return make_page(self, provenance)
+        return make_page(self, provenance or self.provenance)
 
     def __str__(self) -> str:
         reasons = [f"{run.label}: {_one_line(run.error)}" for run in self.runs if run.error]

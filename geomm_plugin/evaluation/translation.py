@@ -15,7 +15,7 @@ import numpy as np
 
 from geomm_plugin import registry
 from geomm_plugin.arrays import RowIndices
-from geomm_plugin.dictionary import check_pair, warn_if_swapped
+from geomm_plugin.dictionary import Dictionary, DictionaryLike, as_dictionary, warn_if_swapped
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
 from geomm_plugin.registry import as_retrieval
@@ -65,7 +65,7 @@ def evaluate(
     space: Mapping[str, object],
     source: str,
     target: str,
-    dictionary: Iterable[tuple[str, str]],
+    dictionary: DictionaryLike,
     retrieval: str | Retrieval = "csls",
     *,
     metrics: str | Iterable[str] | None = None,
@@ -94,12 +94,12 @@ def evaluate(
     retrieval = as_retrieval(retrieval, engine=engine)
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
-    gold, missing = gold_rows(space, source, target, dictionary)
+    gold, missing = gold_rows(space, source, target, as_dictionary(dictionary))
     rows = [space[source].row_of[word] for word in gold]
     queries = space.unit_vectors(source)[rows]
     searched = space.index(source, target, retrieval)
-    found = [np.array(correct) for correct in gold.values()]
-    ranks = searched.ranks(queries, found, depth_of(chosen))
+    correct_rows = [np.array(correct) for correct in gold.values()]
+    ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
     best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
     if answers:
         neighbors = searched.search(queries, answers)
@@ -139,21 +139,20 @@ def scores_of(metrics: Iterable[Metric], ranks: RowIndices) -> dict[str, float]:
 
 
 def gold_rows(
-    space: SharedSpace, source: str, target: str, dictionary: Iterable[tuple[str, str]]
+    space: SharedSpace, source: str, target: str, dictionary: Dictionary
 ) -> tuple[dict[str, list[int]], list[str]]:
     """Return the target rows of each source word's translations, and the words that have none."""
     source_rows, target_rows = space[source].row_of, space[target].row_of
     gold: dict[str, dict[int, None]] = {}
-    pairs = list(map(check_pair, dictionary))
-    for here, there in pairs:
+    for here, there in dictionary:
         correct = gold.setdefault(here, {})
         if here in source_rows and there in target_rows:
             correct[target_rows[there]] = None
-    found = {word: list(correct) for word, correct in gold.items() if correct}
-    if not found:
+    known = {word: list(correct) for word, correct in gold.items() if correct}
+    if not known:
         raise DictionaryError(
             f"None of the {len(gold)} test words is in both vocabularies ({source}, {target}). "
             "Check the language order and the letter case of the dictionary."
         )
-    warn_if_swapped(pairs, source, target, space)
-    return found, [word for word, correct in gold.items() if not correct]
+    warn_if_swapped(dictionary, source, target, space)
+    return known, [word for word, correct in gold.items() if not correct]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import orthonormal_columns
 from geomm_plugin.mapper import Mapper
@@ -19,7 +18,7 @@ class Toy:
     """Small made-up languages whose translations are known: word 7 of one is word 7 of all."""
 
     embeddings: dict[str, Embeddings]
-    dictionaries: dict[tuple[str, str], Dictionary] = field(default_factory=dict)
+    dictionaries: dict[tuple[str, str], list[tuple[str, str]]] = field(default_factory=dict)
 
     def fit(self, mapper: Mapper) -> Mapper:
         """Fit a mapper on this toy."""

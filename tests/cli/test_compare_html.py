@@ -2,8 +2,11 @@
 
 import html
 import json
+import os
 import re
 import shlex
+import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,3 +73,23 @@ def test_a_page_that_cannot_be_written_is_told_before_the_work(arguments, tmp_pa
     page = tmp_path / "file" / "report.html"
     done = CliRunner().invoke(group, [*arguments, "--html", str(page)])
     assert done.exit_code == 2 and "Cannot" in done.output and "0." not in done.output
+
+
+def test_dictionaries_from_pipes_are_read_once(arguments, tmp_path):
+    """`--dictionary en-es=<(head -500 pairs.txt)` was read again for the page, after all fits."""
+    piped, writers = [], []
+    for argument in arguments:
+        name, _, path = argument.partition("=")
+        if path.endswith(".txt"):
+            pipe = tmp_path / f"pipe{len(writers)}"
+            os.mkfifo(pipe)
+            content = Path(path).read_bytes()
+            writers.append(threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True))
+            argument = f"{name}={pipe}"
+        piped.append(argument)
+    for writer in writers:
+        writer.start()
+    page = tmp_path / "report.html"
+    rows = json.loads(run(*piped, "--json", "--html", str(page)))
+    assert without_times(rows) == without_times(json.loads(run(*arguments, "--json")))
+    assert page.read_text(encoding="utf-8").count("a pipe") == 2

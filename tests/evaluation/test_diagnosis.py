@@ -119,7 +119,7 @@ def test_what_cannot_be_diagnosed_is_said(languages):
     with pytest.raises(LanguagesError, match="'fr', which has no embeddings"):
         diagnose(languages, {("en", "fr"): [("en1", "es1")]})
     with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
-        diagnose(languages, {("en", "es"): {"ab": "cd"}})
+        diagnose(languages, {("en", "es"): ["ab"]})
 
 
 def test_coverage_and_letter_case_are_told(languages):

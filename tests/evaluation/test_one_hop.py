@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from geomm_plugin import get_mapper
 from geomm_plugin.cli import group
-from geomm_plugin.dictionary import oriented
+from geomm_plugin.dictionary import as_dictionaries, oriented
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation.one_hop import disjoint_pivot, find_pivot, one_hop
 from geomm_plugin.testing import make_toy
@@ -89,7 +89,7 @@ def test_dictionaries_may_point_either_way(three):
     one = one_hop(embeddings, dictionaries, test, mappers=["procrustes"])
     other = one_hop(embeddings, turned, test, mappers=["procrustes"])
     assert one.results == other.results
-    assert oriented(turned, "en", "es") == list(dictionaries["en", "es"])
+    assert oriented(as_dictionaries(turned), "en", "es") == list(dictionaries["en", "es"])
 
 
 def test_disjoint_pivot_leaves_no_pivot_word_in_both():
@@ -153,6 +153,6 @@ def test_what_is_missing_is_named(three):
         with pytest.raises(LanguagesError, match=f"embeddings of '{missing}'; there are"):
             one_hop(rest, dictionaries, test, mappers="procrustes")
     with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
-        one_hop(embeddings, dictionaries, {("es", "it"): {"ab": "cd"}})
+        one_hop(embeddings, dictionaries, {("es", "it"): ["ab"]})
     with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
-        one_hop(embeddings, dictionaries | {("en", "es"): {"ab": "cd"}}, test)
+        one_hop(embeddings, dictionaries | {("en", "es"): ["ab"]}, test)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from geomm_plugin.evaluation.outcome import Comparison, Run
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
+from geomm_plugin.source_file import SourceFile
 from geomm_plugin.views.palette import SERIES, SURFACES
-from geomm_plugin.views.report import DataFile, Provenance
+from geomm_plugin.views.report import Provenance
 from geomm_plugin.views.report.axis import Axis, round_step
 from geomm_plugin.views.report.changes import changes_data
 from geomm_plugin.views.report.charts import Series, place_labels
@@ -148,7 +149,7 @@ def test_words_labels_files_and_errors_are_escaped():
             run(attacks[2], error=attacks[3], seconds=None),
         ),
         attacks[0],
-    ).to_html(Provenance((DataFile(*attacks[:2], 5, attacks[2]),), attacks[1]))
+    ).to_html(Provenance(((attacks[0], SourceFile(attacks[1], 5, attacks[2])),), attacks[1]))
     parsed = Parsed(page)
     assert parsed.attributes("img") == []
     assert len(parsed.attributes("script")) == 2

@@ -11,6 +11,7 @@ from geomm_plugin.evaluation.outcome import (
     Comparison,
     Run,
 )
+from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.views.report.charts import (
     Series,
     bar_chart,
@@ -24,7 +25,6 @@ from geomm_plugin.views.report.markup import (
     join,
     tag,
 )
-from geomm_plugin.views.report.provenance import Provenance
 from geomm_plugin.views.report.verdict import verdicts
 
 DEPTH = 10  # of the P@k curves
@@ -213,12 +213,12 @@ def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
         rows = [
             tag(
                 "tr",
-                tag("th", file.role, scope="row"),
+                tag("th", role, scope="row"),
                 tag("td", file.content),
                 tag("td", _size(file.size), class_="n"),
                 tag("td", tag("code", file.path)),
             )
-            for file in provenance.files
+            for role, file in provenance.files
         ]
         parts += [tag("h3", "Files"), _scroll(tag("table", tag("tbody", rows)), "Files")]
     parts += [tag("h3", "Test words"), _scroll(_coverage_table(comparison), "Test words")]
@@ -252,7 +252,9 @@ def _coverage_table(comparison: Comparison) -> Markup:
     return tag("table", tag("tbody", rows))
 
 
-def _size(count: int) -> str:
+def _size(count: int | None) -> str:
+    if count is None:
+        return "a pipe"
     return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.1f} kB"
 
 

@@ -1,0 +1,65 @@
+"""[evaluate] Where numbers come from: files, versions, and the command that made them."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from geomm_plugin.dictionary import CheckedDictionaries
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.source_file import SourceFile
+
+PACKAGES = ("geomm-plugin", "numpy", "scipy", "pymanopt")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a reader needs to make the same numbers again.
+
+    `files` are those that were read, each with what it was for: "embeddings en", "test en-es".
+    """
+
+    files: tuple[tuple[str, SourceFile], ...] = ()
+    command: str | None = None
+    day: str = field(default_factory=lambda: date.today().isoformat())
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """The version of Python and of each package that computes."""
+        versions = {"Python": platform.python_version(), "platform": platform.platform(terse=True)}
+        for package in PACKAGES:
+            try:
+                versions[package] = version(package)
+            except PackageNotFoundError:  # a checkout that is not installed
+                versions[package] = "not installed"
+        return versions
+
+    def row(self) -> dict[str, Any]:
+        """Return all of it as one JSON object, with a checksum of every file."""
+        return {
+            "files": [{"role": role} | file.row() for role, file in self.files],
+            "versions": self.versions,
+            "command": self.command,
+            "day": self.day,
+        }
+
+
+def provenance_of(
+    embeddings: Mapping[str, Embeddings],
+    dictionaries: CheckedDictionaries,
+    tests: CheckedDictionaries,
+) -> Provenance:
+    """Tell which files were read, from what they gave; nothing is read again."""
+    files = [
+        (f"embeddings {language}", value.file)
+        for language, value in embeddings.items()
+        if value.file is not None
+    ]
+    for role, given in (("dictionary", dictionaries), ("test", tests)):
+        for pair, dictionary in given.items():
+            files += [(f"{role} {'-'.join(pair)}", file) for file in dictionary.files]
+    return Provenance(tuple(files))
