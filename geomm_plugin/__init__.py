@@ -1,46 +1,53 @@
 """Align word embeddings across languages: one registry of mappers behind one interface.
 
-The pipeline is the table of contents; each arrow is a module:
+The pipeline is the table of contents; each arrow is a module or a folder:
 
     read        embeddings, formats     read_embeddings("wiki.en.vec")
     normalize   normalize               Normalizer(["unit", "center"])
     pair up     dictionary              read_dictionary("en-es.txt")
     fit, map    mapper, mappers/        get_mapper("geomm").fit(embeddings, dictionaries)
     map         shared_space            mapper.map(embeddings).translate("dog", "en", "es")
-    retrieve    retrieval               Cosine, CSLS, InvertedSoftmax
-    evaluate    evaluation, comparison  evaluate(...), compare(...)
+    retrieve    retrieval/              Cosine, CSLS, InvertedSoftmax
+    evaluate    evaluation/             evaluate(...), compare(...)
     export      formats, storage        write_embeddings(...), save_mapper(...)
+
+Each public name is loaded when it is first used, so that `import geomm_plugin` costs nothing.
 """
 
-from geomm_plugin import registry
-from geomm_plugin.dictionary import (
-    identical_words,
-    pair_up,
-    read_dictionary,
-    split,
-)
-from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.evaluation.comparison import compare
-from geomm_plugin.evaluation.metrics import Metric
-from geomm_plugin.evaluation.translation import evaluate
-from geomm_plugin.fitting.hub import HubMapper
-from geomm_plugin.formats import Format, read_embeddings, write_embeddings
-from geomm_plugin.hookspecs import hookimpl
-from geomm_plugin.mapper import LinearMapper, Mapper
-from geomm_plugin.normalize import Normalizer
-from geomm_plugin.registry import get_mapper
-from geomm_plugin.retrieval import (
-    CSLS,
-    Cosine,
-    InvertedSoftmax,
-    Retrieval,
-)
-from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import load_mapper, save_mapper
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Python sees
+    from geomm_plugin import registry
+    from geomm_plugin.dictionary import (
+        Dictionary,
+        as_dictionary,
+        identical_words,
+        pair_up,
+        read_dictionary,
+        split,
+        write_dictionary,
+    )
+    from geomm_plugin.embeddings import Embeddings, as_embeddings
+    from geomm_plugin.evaluation.comparison import compare
+    from geomm_plugin.evaluation.metrics import Metric
+    from geomm_plugin.evaluation.translation import evaluate
+    from geomm_plugin.fitting.hub import HubMapper
+    from geomm_plugin.formats import Format, read_embeddings, write_embeddings
+    from geomm_plugin.hookspecs import hookimpl
+    from geomm_plugin.mapper import LinearMapper, Mapper
+    from geomm_plugin.normalize import Normalizer
+    from geomm_plugin.registry import as_mapper, as_retrieval, get_mapper
+    from geomm_plugin.retrieval import CSLS, Cosine, InvertedSoftmax, Retrieval
+    from geomm_plugin.shared_space import SharedSpace
+    from geomm_plugin.storage import load_mapper, save_mapper
 
 __all__ = [
     "CSLS",
     "Cosine",
+    "Dictionary",
     "Embeddings",
     "Format",
     "HubMapper",
@@ -51,7 +58,10 @@ __all__ = [
     "Normalizer",
     "Retrieval",
     "SharedSpace",
+    "as_dictionary",
     "as_embeddings",
+    "as_mapper",
+    "as_retrieval",
     "compare",
     "evaluate",
     "get_mapper",
@@ -64,5 +74,42 @@ __all__ = [
     "registry",
     "save_mapper",
     "split",
+    "write_dictionary",
     "write_embeddings",
 ]
+
+_NAMES_IN = {
+    "dictionary": (
+        *("Dictionary", "as_dictionary", "identical_words", "pair_up", "read_dictionary"),
+        *("split", "write_dictionary"),
+    ),
+    "embeddings": ("Embeddings", "as_embeddings"),
+    "evaluation.comparison": ("compare",),
+    "evaluation.metrics": ("Metric",),
+    "evaluation.translation": ("evaluate",),
+    "fitting.hub": ("HubMapper",),
+    "formats": ("Format", "read_embeddings", "write_embeddings"),
+    "hookspecs": ("hookimpl",),
+    "mapper": ("LinearMapper", "Mapper"),
+    "normalize": ("Normalizer",),
+    "registry": ("as_mapper", "as_retrieval", "get_mapper"),
+    "retrieval": ("CSLS", "Cosine", "InvertedSoftmax", "Retrieval"),
+    "shared_space": ("SharedSpace",),
+    "storage": ("load_mapper", "save_mapper"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for (PEP 562)."""
+    if name == "registry":
+        return import_module(f"{__name__}.registry")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,14 +1,18 @@
 """Start-up stays quick: nothing heavy is imported before it is needed."""
 
+import ast
 import json
+import pkgutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import cli
+import geomm_plugin
+from geomm_plugin import cli, evaluation
 from geomm_plugin.cli import COMMANDS, group
 
 HEAVY = {
@@ -26,13 +30,42 @@ def imported_by(code):
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_importing_the_package_imports_nothing_heavy():
-    assert not HEAVY & imported_by("import geomm_plugin")
+def ours(modules):
+    return {
+        name for name in modules if name.partition(".")[0] in ("geomm_plugin", "geomm_adapters")
+    }
 
 
-def test_help_imports_nothing_heavy():
+def test_importing_the_package_imports_nothing_else():
+    modules = imported_by("import geomm_plugin")
+    assert ours(modules) == {"geomm_plugin"}
+    assert not (HEAVY | {"click", "numpy", "pluggy"}) & modules
+
+
+def test_help_imports_click_and_nothing_heavy():
     code = "from geomm_plugin.cli import group\ngroup(['--help'], standalone_mode=False)"
-    assert not HEAVY & imported_by(code)
+    modules = imported_by(code)
+    assert ours(modules) == {"geomm_plugin", "geomm_plugin.cli", "geomm_plugin.errors"}
+    assert not (HEAVY | {"numpy", "pluggy"}) & modules
+
+
+def test_public_names_are_loaded_on_use_and_are_what_type_checkers_see():
+    tree = ast.parse(Path(geomm_plugin.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.name: node.module for node in block.body for alias in node.names}
+    assert sorted(typed) == geomm_plugin.__all__
+    for name, module in typed.items():
+        assert getattr(geomm_plugin, name) is getattr(import_module(module), name), name
+    assert set(geomm_plugin.__all__) <= set(dir(geomm_plugin))
+    with pytest.raises(AttributeError, match="has no attribute 'comparee'"):
+        geomm_plugin.comparee  # noqa: B018
+
+
+def test_no_public_name_is_overwritten_by_a_module_of_that_name():
+    """Importing geomm_plugin.x binds geomm_plugin.x to the module, whatever it was before."""
+    for package in (geomm_plugin, evaluation):
+        modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+        assert modules & set(package.__all__) <= {"registry"}
 
 
 def test_help_has_one_whole_line_for_each_command():
