@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 
-from geomm_plugin import progress
 from geomm_plugin.arrays import (
     BLOCK_ROWS,
     Matrix,
@@ -18,7 +17,7 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.retrieval import Index, Retrieval, mutual_neighbors
+from geomm_plugin.retrieval import Index, LanguageRows, Retrieval, UnitRows, mutual_neighbors
 
 
 class MappedEmbeddings(Embeddings):
@@ -83,7 +82,7 @@ class SharedSpace(Mapping[str, Embeddings]):
                 f"A shared space has one dimension; these differ: {dimensions}. "
                 "Map the embeddings with a mapper first."
             )
-        self._unit: dict[str, Matrix] = {}
+        self._rows: dict[str, LanguageRows] = {}
         self._indexes: dict[tuple[str, str, str], Index] = {}
 
     def __getitem__(self, language: str) -> Embeddings:
@@ -115,26 +114,22 @@ class SharedSpace(Mapping[str, Embeddings]):
         """Return a word's vector in this space; unseen words go through subwords, then the map."""
         return self[language].vector(word)
 
+    def unit_rows(self, language: str) -> UnitRows:
+        """Return a language's words and their vectors at length 1, mapped when asked for."""
+        if language not in self._rows:
+            self._rows[language] = LanguageRows(self[language], language)
+        return self._rows[language]
+
     def unit_vectors(self, language: str) -> Matrix:
         """Return a language's vectors at length 1 (float32), as retrieval compares them; kept."""
-        if language not in self._unit:
-            embeddings = self[language]
-            vectors = np.empty((len(embeddings), embeddings.dimension), np.float32)
-            start = 0
-            with progress.task(f"Mapping {language}", total=len(embeddings)) as advance:
-                for block in embeddings.blocks():
-                    vectors[start : start + len(block)] = unit(block)
-                    start += len(block)
-                    advance(len(block))
-            self._unit[language] = vectors
-        return self._unit[language]
+        return self.unit_rows(language).all()
 
     def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
         """Return what finds target words for source words; kept, since CSLS learns from both."""
         chosen = as_retrieval(retrieval)
         key = (source, target, chosen.label)
         if key not in self._indexes:
-            self._indexes[key] = chosen.index(self.unit_vectors(source), self.unit_vectors(target))
+            self._indexes[key] = chosen.index(self.unit_rows(source), self.unit_rows(target))
         return self._indexes[key]
 
     @overload  # a text is an iterable of texts, but means one word here
@@ -184,12 +179,12 @@ class SharedSpace(Mapping[str, Embeddings]):
         if isinstance(words, str):
             return self.translate([words], source, target, k, retrieval, engine=engine)[0]
         retrieval = as_retrieval(retrieval, engine=engine)
-        queries = self._queries(list(words), source)
-        found = self.index(source, target, retrieval).search(queries, min(k, len(self[target])))
+        index = self.index(source, target, retrieval)  # first: it may have to map all words
+        best = index.search(self.queries(list(words), source), min(k, len(self[target])))
         vocabulary = self[target].words
         return [
             [(vocabulary[row], float(score)) for row, score in zip(rows, scores, strict=True)]
-            for rows, scores in zip(found.indices, found.scores, strict=True)
+            for rows, scores in zip(best.indices, best.scores, strict=True)
         ]
 
     def dictionary(
@@ -204,8 +199,9 @@ class SharedSpace(Mapping[str, Embeddings]):
         max_words
             Take only so many of the most frequent words of each language.
         """
+        frequent = slice(max_words)
         rows, columns, scores = mutual_neighbors(
-            self.unit_vectors(source)[:max_words], self.unit_vectors(target)[:max_words]
+            self.unit_rows(source).take(frequent), self.unit_rows(target).take(frequent)
         )
         here, there = self[source].words, self[target].words
         return [
@@ -213,19 +209,24 @@ class SharedSpace(Mapping[str, Embeddings]):
             for row, column, score in zip(rows, columns, scores, strict=True)
         ]
 
-    def _queries(self, words: list[str], language: str) -> Matrix:
-        row_of, known = self[language].row_of, self.unit_vectors(language)
-        queries = np.empty((len(words), known.shape[1]), np.float32)
-        for position, word in enumerate(words):
-            if word in row_of:
-                queries[position] = known[row_of[word]]
-                continue
-            try:
-                queries[position] = unit(self.vector(language, word)[None, :])[0]
-            except UnknownNameError as error:
-                raise UnknownNameError(
-                    f"The word {word!r} is not among the {len(row_of)} words of {language}. "
-                    "Check its spelling and letter case, and the order of the languages; words "
-                    "outside the vocabulary need embeddings with subwords (a fastText .bin)."
-                ) from error
-        return queries
+    def queries(self, words: Sequence[str], language: str) -> UnitRows:
+        """Return words with their unit rows; those outside the vocabulary go through subwords."""
+        row_of = self[language].row_of
+        is_known = np.array([word in row_of for word in words], bool)
+        known = np.array([row_of[word] for word in words if word in row_of], np.intp)
+        rows = np.empty((len(words), self[language].dimension), np.float32)
+        if len(known):
+            rows[is_known] = self.unit_rows(language).rows(known)
+        for position in np.flatnonzero(~is_known).tolist():
+            rows[position] = unit(self._unseen(words[position], language)[None, :])[0]
+        return UnitRows(rows, words)
+
+    def _unseen(self, word: str, language: str) -> Vector:
+        try:
+            return self.vector(language, word)
+        except UnknownNameError as error:
+            raise UnknownNameError(
+                f"The word {word!r} is not among the {len(self[language])} words of {language}. "
+                "Check its spelling and letter case, and the order of the languages; words "
+                "outside the vocabulary need embeddings with subwords (a fastText .bin)."
+            ) from error

@@ -8,7 +8,7 @@ from geomm_plugin import (
     get_mapper,
     write_embeddings,
 )
-from geomm_plugin.errors import LanguagesError, UnknownNameError
+from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.retrieval import Cosine, Retrieval
 
@@ -118,3 +118,52 @@ def test_keyedvectors_go_straight_in_and_come_back_out(demo):
         back = to_keyedvectors(space["es"])
         best = [word for word, _ in back.similar_by_vector(space["en"]["parliament"], topn=3)]
         assert "parlamento" in best
+
+
+class Counted(Procrustes):
+    """Counts the rows that are mapped, by language."""
+
+    def transform(self, language, vectors):
+        if not hasattr(self, "mapped"):
+            self.mapped = {}
+        self.mapped[language] = self.mapped.get(language, 0) + len(vectors)
+        return super().transform(language, vectors)
+
+
+def test_one_word_by_cosine_maps_one_row_of_its_language(toy):
+    mapper = toy.fit(Counted())
+    space = mapper.map(toy.embeddings)
+    mapper.mapped.clear()
+    answers = space.translate("en7", "en", "es", retrieval="cosine")
+    assert mapper.mapped == {"en": 1, "es": 120}
+    mapper.mapped.clear()
+    space.translate(["en1", "en2", "en1"], "en", "es", retrieval="cosine")
+    assert mapper.mapped == {"en": 3}, "targets are mapped once, and kept"
+    space.unit_vectors("en")
+    mapper.mapped.clear()
+    again = space.translate("en7", "en", "es", retrieval="cosine")
+    assert not mapper.mapped, "what is kept is not mapped again"
+    assert [word for word, _ in again] == [word for word, _ in answers]
+    assert np.allclose([s for _, s in again], [s for _, s in answers], atol=1e-6)
+
+
+def test_the_most_frequent_words_alone_are_mapped_for_a_dictionary_of_them(toy):
+    mapper = toy.fit(Counted())
+    space = mapper.map(toy.embeddings)
+    mapper.mapped.clear()
+    pairs = space.dictionary("en", "es", max_words=30)
+    assert mapper.mapped == {"en": 30, "es": 30}
+    small = SharedSpace({name: space[name].head(30) for name in space})
+    expected = small.dictionary("en", "es")
+    assert [pair[:2] for pair in pairs] == [pair[:2] for pair in expected]
+
+
+def test_vectors_that_are_not_finite_are_refused(toy):
+    vectors = toy.embeddings["es"].vectors.copy()
+    vectors[5, 2] = np.inf
+    raw = toy.embeddings["en"]
+    space = SharedSpace({"en": raw, "es": (toy.embeddings["es"].words, vectors)})
+    with pytest.raises(ParameterError, match="row 5 of the es vectors has the length nan"):
+        space.translate("en1", "en", "es")
+    with pytest.raises(ParameterError, match="row 5 of the es vectors"):
+        space.translate("es5", "es", "en", retrieval="cosine")

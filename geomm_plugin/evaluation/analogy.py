@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.arrays import RowIndices
 from geomm_plugin.dictionary import read_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.similarity import find_row
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Cosine
+from geomm_plugin.retrieval import Cosine, UnitRows
 from geomm_plugin.shared_space import SharedSpace
 
 Questions: TypeAlias = dict[str, list[tuple[str, str, str, str]]]
@@ -95,7 +95,7 @@ def evaluate_analogies(
         By section; read_analogies(path) gives them.
     """
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
-    vectors = space.unit_vectors(language)
+    vectors = space.unit_rows(language)
     asked = {name: _rows(space[language], items) for name, items in questions.items()}
     right = {name: _answer(vectors, rows) for name, rows in asked.items()}
     total = np.concatenate([np.empty(0, bool), *right.values()])
@@ -118,14 +118,15 @@ def _rows(embeddings: Embeddings, questions: Sequence[tuple[str, str, str, str]]
     return np.array(known, np.intp).reshape(-1, 4)
 
 
-def _answer(vectors: Matrix, rows: RowIndices) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _answer(language: UnitRows, rows: RowIndices) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Say which questions (a, b, c, d) are answered with d."""
     if not len(rows):
         return np.empty(0, bool)
     asked, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
+    vectors = language.all()
     queries = unit(vectors[asked[:, 1]] - vectors[asked[:, 0]] + vectors[asked[:, 2]])
     # Of the five nearest (of equal ones the lower row first) at least two are none of a, b, c.
-    nearest = Cosine().index(vectors, vectors).search(queries, 5)
+    nearest = Cosine().index(language, language).search(queries, 5)
     allowed = (nearest.indices[:, :, None] != asked[:, None, :]).all(axis=2)
     scores = np.where(allowed, nearest.scores, -np.inf)
     best = scores.max(axis=1, keepdims=True)

@@ -187,11 +187,11 @@ class _Trip:
         near = self._two(mapper, source, pivot, self.first)
         far = self._two(mapper, pivot, target, self.second)
         gold, missing = gold_rows(SharedSpace(self.embeddings), source, target, self.test)
-        queries = near.unit_vectors(source)[[near[source].row_of[word] for word in gold]]
-        step = near.index(source, pivot, self.retrieval).search(queries, 1).indices[:, 0]
+        index = near.index(source, pivot, self.retrieval)
+        step = index.search(near.queries(list(gold), source), 1).indices[:, 0]
         metrics = list(registry.metrics.values())
         ranks = far.index(pivot, target, self.retrieval).ranks(
-            far.unit_vectors(pivot)[step],
+            far.unit_rows(pivot).take(step),
             [np.array(rows) for rows in gold.values()],
             depth_of(metrics),
         )

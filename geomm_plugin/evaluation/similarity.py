@@ -91,8 +91,8 @@ def evaluate_similarity(
             f"Only {len(found)} of the {len(pairs)} scored pairs are in both vocabularies "
             f"({source}, {target}); a correlation needs at least 3. Check the language order."
         )
-    x = space.unit_vectors(source)[[here for here, _, _ in found]].astype(np.float64)
-    z = space.unit_vectors(target)[[there for _, there, _ in found]].astype(np.float64)
+    x = space.unit_rows(source).rows(np.array([here for here, _, _ in found])).astype(np.float64)
+    z = space.unit_rows(target).rows(np.array([there for _, there, _ in found])).astype(np.float64)
     cosines = np.einsum("ij,ij->i", x, z)
     scores = np.array([score for _, _, score in found])
     return SimilarityEvaluation(

@@ -95,9 +95,8 @@ def evaluate(
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, as_dictionary(dictionary))
-    rows = [space[source].row_of[word] for word in gold]
-    queries = space.unit_vectors(source)[rows]
     searched = space.index(source, target, retrieval)
+    queries = space.queries(list(gold), source)
     correct_rows = [np.array(correct) for correct in gold.values()]
     ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
     best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)

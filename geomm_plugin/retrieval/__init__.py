@@ -13,6 +13,7 @@ from geomm_plugin.retrieval.csls import CSLS
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
 from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
 from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, mutual_neighbors
+from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
 
 __all__ = [
     "CSLS",
@@ -20,8 +21,12 @@ __all__ = [
     "Cosine",
     "Index",
     "InvertedSoftmax",
+    "LanguageRows",
     "Neighbors",
     "Retrieval",
+    "Rows",
+    "UnitRows",
+    "as_unit_rows",
     "best_neighbors",
     "mutual_neighbors",
 ]

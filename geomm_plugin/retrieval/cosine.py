@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix
+from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.parameters import check_parameters
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.exact.dots import as_unit_rows
 from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +25,10 @@ class Cosine(Retrieval):
         "exact"  # "hnsw" is approximate, for millions of words (faiss)
     )
 
-    def index(self, source: Matrix, target: Matrix) -> Index:
+    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
         """Prepare to search; the source words play no part."""
         check_parameters(self)
         target = as_unit_rows(target, "target")
         if self.engine == "hnsw":
             return HnswIndex(target, target, None)
-        return BiasedIndex(target, KnownBias(target, np.zeros(len(target))))
+        return BiasedIndex(target, KnownBias(target, np.zeros(len(target))), tiles)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from geomm_plugin.arrays import Matrix
+from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.exact.dots import as_unit_rows
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +28,10 @@ class CSLS(Retrieval):
         "exact"  # "hnsw" is approximate, for millions of words (faiss)
     )
 
-    def index(self, source: Matrix, target: Matrix) -> Index:
+    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
         """Prepare to search; r_S is computed when it is needed, for the targets that may win."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         if self.engine == "hnsw":
             return HnswIndex(source, target, self.k)
-        return BiasedIndex(target, NeighborhoodBias(source, target, self.k))
+        return BiasedIndex(target, NeighborhoodBias(source, target, self.k, tiles), tiles)

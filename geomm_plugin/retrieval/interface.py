@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.parameters import changed_parameters
+from geomm_plugin.retrieval.unit_rows import Rows
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class Index(ABC):
     """
 
     @abstractmethod
-    def search(self, queries: Matrix, k: int) -> Neighbors:
+    def search(self, queries: Rows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
 
     @abstractmethod
     def ranks(
-        self, queries: Matrix, gold: Sequence[RowIndices], depth: int | None = None
+        self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
     ) -> RowIndices:
         """Return the rank of each query's best gold target: 1 + the wrong ones that score >= it.
 
@@ -57,5 +58,10 @@ class Retrieval(ABC):
         return f"{self.name}({changed})" if changed else self.name
 
     @abstractmethod
-    def index(self, source: Matrix, target: Matrix) -> Index:
-        """Prepare to search target rows for source rows, both float32 and of length 1."""
+    def index(self, source: Rows, target: Rows) -> Index:
+        """Prepare to search target rows for source rows.
+
+        A shared space gives `UnitRows`: rows of length 1 that are mapped when they are asked for,
+        and their words. Arrays of unit rows are welcome, too: `as_unit_rows(source, "source")`
+        takes both.
+        """

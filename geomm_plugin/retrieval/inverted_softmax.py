@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.parameters import Within, check_parameters
 from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.exact.dots import as_unit_rows, column_tiles, rounding
+from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import (
     Quantizer,
     cell_tiles,
@@ -19,12 +19,11 @@ from geomm_plugin.retrieval.exact.quantizer import (
     cost_of_probes,
 )
 from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
-ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
-COLUMNS = 4096
-PROBES = 4
-MILD = (1 / 128, 1.0)  # temperatures at which sums in float32 lose no more than dot products do
-SUMMED = 4e-6  # more than a sum of exponentials loses in float32, as a share of it
+PROBES = 4  # cells of source words that are summed word by word
+FLOAT32_TEMPERATURES = (1 / 128, 1.0)  # here sums in float32 lose no more than dot products do
+FLOAT32_SUM_LOSS = 4e-6  # more than a sum of exponentials loses in float32, as a share of it
 SAMPLE_WORDS = 2000  # frequent words of each language that the temperature is learnt from
 TEMPERATURES = 2.0 ** -np.arange(1, 7.01, 0.25)  # from 1/2 to 1/128
 
@@ -43,14 +42,15 @@ class InvertedSoftmax(Retrieval):
         None  # None: learnt from both languages
     )
 
-    def index(self, source: Matrix, target: Matrix) -> Index:
+    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
         """Prepare to search; the sums are computed when they are needed."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         temperature = self.temperature
         if temperature is None:
-            temperature = learn_temperature(source[:SAMPLE_WORDS], target[:SAMPLE_WORDS])
-        return BiasedIndex(target, LogSumBias(source, target, temperature))
+            frequent = slice(SAMPLE_WORDS)
+            temperature = learn_temperature(source.all()[frequent], target.all()[frequent])
+        return BiasedIndex(target, LogSumBias(source, target, temperature, tiles), tiles)
 
 
 class LogSumBias(Bias):
@@ -60,20 +60,22 @@ class LogSumBias(Bias):
     inequality; the cells nearest to z are summed word by word.
     """
 
-    def __init__(self, source: Matrix, target: Matrix, temperature: float):
+    def __init__(self, source: Rows, target: Rows, temperature: float, tiles: Tiles = TILES):
         super().__init__(source, target)
+        self.tiles = tiles
         self.temperature = temperature
         # A high temperature multiplies what is rounded off, a low one leaves nearly equal biases.
-        mild = MILD[0] <= temperature <= MILD[1]
-        self.precision: type[np.floating[Any]] = np.float32 if mild else np.float64
+        lowest, highest = FLOAT32_TEMPERATURES
+        is_mild = lowest <= temperature <= highest
+        self.precision: type[np.floating[Any]] = np.float32 if is_mild else np.float64
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return the bias of some targets."""
         bias = np.empty(len(rows))
-        for part in column_tiles(len(rows), ROWS):
+        for part in self.tiles.of_rows(len(rows)):
             targets = self.target[rows[part]].astype(self.precision, copy=False)
             sums = LogSums(len(targets), self.temperature)
-            for tile in column_tiles(len(self.source), COLUMNS):
+            for tile in self.tiles.half.of_columns(len(self.source)):
                 words = self.source[tile].astype(self.precision, copy=False)
                 sums.add(targets @ words.T)
             bias[part] = sums.bias(len(self.source))
@@ -89,7 +91,7 @@ class LogSumBias(Bias):
         weights = self.temperature * np.log(np.maximum(counts, 0.1)).astype(np.float32)
         probed = quantizer.nearest(self.target, min(PROBES, len(quantizer)))
         sums = LogSums(len(self.target), self.temperature)
-        for part in column_tiles(len(self.target), COLUMNS):
+        for part in self.tiles.half.of_columns(len(self.target)):
             cells = self.target[part] @ means.T + weights
             cells[:, counts == 0] = -np.inf
             np.put_along_axis(cells, probed[part], -np.inf, axis=1)
@@ -98,9 +100,9 @@ class LogSumBias(Bias):
         starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
         for cell in np.flatnonzero(counts):
             targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for rows, some in cell_tiles(targets, members[cell]):
+            for rows, some in cell_tiles(targets, members[cell], self.tiles):
                 sums.add(self.target[rows] @ self.source[some].T, rows)
-        margin = 2 * rounding(self.target.shape[1]) + SUMMED * self.temperature
+        margin = 2 * rounding(self.target.shape[1]) + FLOAT32_SUM_LOSS * self.temperature
         return sums.bias(len(self.source)) - margin
 
     def cost_of_bound(self) -> float:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.comparison import measure
 from geomm_plugin.normalize import unit
@@ -76,40 +77,23 @@ def way(request, monkeypatch):
     """Force the search with bounds, or the one that computes every bias, and a sketch or none."""
     from geomm_plugin.retrieval.exact import neighborhood, sketch
 
-    monkeypatch.setattr(bias, "SHARE", np.inf if "bounds" in request.param else 0.0)
+    monkeypatch.setattr(
+        bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf if "bounds" in request.param else 0.0
+    )
     if "sketch" in request.param:
-        monkeypatch.setattr(neighborhood, "FLOORS", np.inf)
-        monkeypatch.setattr(neighborhood, "SKETCHED", 1)
-        monkeypatch.setattr(sketch, "WORTH", np.inf)
+        monkeypatch.setattr(neighborhood, "MAX_BOUND_WORK_SHARE", np.inf)
+        monkeypatch.setattr(neighborhood, "MIN_SKETCHED_TARGETS", 1)
+        monkeypatch.setattr(sketch, "MAX_SKETCH_WORK_SHARE", np.inf)
         monkeypatch.setattr(sketch, "SIZES", (5,))
     return request.param
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
-    """Let even toys need many tiles."""
-    from geomm_plugin.retrieval import inverted_softmax, mutual
-    from geomm_plugin.retrieval.exact import (
-        best,
-        biased_index,
-        neighborhood,
-        quantizer,
-    )
-
-    monkeypatch.setattr(biased_index, "QUERIES", 7)
-    monkeypatch.setattr(biased_index, "TARGETS", 50)
-    monkeypatch.setattr(quantizer, "QUERIES", 11)
-    monkeypatch.setattr(quantizer, "MEMBERS", 13)
-    monkeypatch.setattr(best, "CROWD", 9)
-    monkeypatch.setattr(best, "COLUMNS", 30)
-    for module in (neighborhood, inverted_softmax, mutual):
-        monkeypatch.setattr(module, "ROWS", 40)
-        monkeypatch.setattr(module, "COLUMNS", 60)
+SMALL = Tiles(rows=7, columns=50)  # so that even toys need many tiles
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", [Cosine(), CSLS(k=1), CSLS(), CSLS(k=120)], ids=repr)
-def test_search_and_ranks_are_those_of_brute_force(method, kind, way, small_tiles):
+def test_search_and_ranks_are_those_of_brute_force(method, kind, way):
     generator = np.random.default_rng(KINDS.index(kind))
     source = rows(generator, 110, 12, kind)
     target = rows(generator, 150, 12, kind)
@@ -117,7 +101,7 @@ def test_search_and_ranks_are_those_of_brute_force(method, kind, way, small_tile
     order, scores = brute_force(method, source, target, queries)
     best = np.lexsort((np.broadcast_to(np.arange(150), order.shape), -order), axis=1)
     for k in (1, 10, 200):
-        found = method.index(source, target).search(queries, k)
+        found = method.index(source, target, tiles=SMALL).search(queries, k)
         assert np.array_equal(found.indices, best[:, :k])
         assert np.array_equal(found.scores, np.take_along_axis(scores, best[:, :k], axis=1))
     gold = [generator.choice(150, generator.integers(1, 4), replace=False) for _ in queries]
@@ -127,9 +111,9 @@ def test_search_and_ranks_are_those_of_brute_force(method, kind, way, small_tile
             for row, correct in zip(order, gold, strict=True)
         ]
     )
-    assert np.array_equal(method.index(source, target).ranks(queries, gold), expected)
+    assert np.array_equal(method.index(source, target, tiles=SMALL).ranks(queries, gold), expected)
     for depth in (1, 5, 50, 200):
-        ranks = method.index(source, target).ranks(queries, gold, depth)
+        ranks = method.index(source, target, tiles=SMALL).ranks(queries, gold, depth)
         assert np.array_equal(ranks, np.minimum(expected, depth + 1))
 
 
@@ -152,13 +136,13 @@ def test_csls_is_that_of_brute_force_for_any_sizes(seed, sizes, kind, k, neighbo
     order, scores = brute_force(method, source, target, queries)
     best = np.lexsort((np.broadcast_to(np.arange(target_words), order.shape), -order), axis=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bias, "SHARE", share)
+        patch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", share)
         found = method.index(source, target).search(queries, k)
     assert np.array_equal(found.indices, best[:, :k])
     assert np.array_equal(found.scores, np.take_along_axis(scores, best[:, :k], axis=1))
 
 
-def test_inverted_softmax_is_that_of_brute_force(way, small_tiles):
+def test_inverted_softmax_is_that_of_brute_force(way):
     generator = np.random.default_rng(5)
     for kind in ("scattered", "clustered"):
         source, target = rows(generator, 260, 12, kind), rows(generator, 330, 12, kind)
@@ -166,7 +150,7 @@ def test_inverted_softmax_is_that_of_brute_force(way, small_tiles):
         method = InvertedSoftmax(temperature=TEMPERATURE)
         order, scores = brute_force(method, source, target, queries)
         best = np.argsort(-order, axis=1)[:, :10]
-        found = method.index(source, target).search(queries, 10)
+        found = method.index(source, target, tiles=SMALL).search(queries, 10)
         assert np.array_equal(found.indices, best)
         assert np.allclose(found.scores, np.take_along_axis(scores, best, axis=1), rtol=1e-4)
 
@@ -206,7 +190,7 @@ def test_temperature_is_lower_where_translations_stand_out():
 
 
 def test_an_index_is_lazy_and_keeps_what_it_learnt(monkeypatch):
-    monkeypatch.setattr(bias, "SHARE", np.inf)
+    monkeypatch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf)
     generator = np.random.default_rng(8)
     source, target = rows(generator, 600, 20, "clustered"), rows(generator, 600, 20, "clustered")
     index = CSLS().index(source, target)
@@ -252,13 +236,13 @@ def test_collapsed_words_are_all_wrong():
         assert np.array_equal(index.search(everything[:4], 3).indices, [[0, 1, 2]] * 4)
 
 
-def test_mutual_neighbors_are_those_of_brute_force(small_tiles):
+def test_mutual_neighbors_are_those_of_brute_force():
     for kind in KINDS:
         generator = np.random.default_rng(9)
         source, target = rows(generator, 150, 12, kind), rows(generator, 130, 12, kind)
         forth, scores = brute_force(CSLS(), source, target, source)
         back, _ = brute_force(CSLS(), target, source, target)
-        both = best_neighbors(source, target)
+        both = best_neighbors(source, target, tiles=SMALL)
         assert np.array_equal(both.forth, forth.argmax(axis=1))
         assert np.array_equal(both.back, back.argmax(axis=1))
         assert np.array_equal(both.forth_scores, scores.max(axis=1))
@@ -276,7 +260,7 @@ def test_best_neighbors_of_few_equal_targets_are_the_first_ones(extra):
 
 
 def test_bounds_never_exceed_the_exact_bias(monkeypatch):
-    monkeypatch.setattr(bias, "SHARE", np.inf)
+    monkeypatch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf)
     for kind in KINDS:
         generator = np.random.default_rng(10)
         source, target = rows(generator, 300, 12, kind), rows(generator, 280, 12, kind)

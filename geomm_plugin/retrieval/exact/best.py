@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
-from geomm_plugin.retrieval.exact.dots import (
-    column_tiles,
-    exact_dots,
-    representatives,
-    rounding,
-)
+from geomm_plugin.arrays import TILES, Mask, Matrix, RowIndices, Tiles, Vector
+from geomm_plugin.retrieval.exact.dots import exact_dots, representatives, rounding
 
-GROUP = 16  # columns whose maximum is taken first
-SPARE = 6  # values kept beyond the k largest, for those that rounding cannot tell from the k-th
-CROWD = 512  # queries and vectors whose dot products are told apart in float64 at a time: 17 MB
-COLUMNS = 4096
-DOUBLE = 2.0**-29  # the rounding of a float64 as a share of a float32's
+COLUMNS_PER_MAXIMUM = 16  # columns whose maximum is taken first
+MORE_THAN_ASKED = 6  # values kept beyond the k largest: rounding may confuse them with the k-th
+FLOAT64_ROUNDING = 2.0**-29  # as a share of a float32's
 
 
 class Best:
@@ -71,9 +64,9 @@ class Best:
         size = self.values.shape[1]
         values = np.concatenate([self.values[rows], values], axis=1)
         columns = np.concatenate([self.columns[rows], columns], axis=1)
-        kept = np.argpartition(values, -size, axis=1)[:, -size:]
-        self.values[rows] = np.take_along_axis(values, kept, axis=1)
-        self.columns[rows] = np.take_along_axis(columns, kept, axis=1)
+        largest = np.argpartition(values, -size, axis=1)[:, -size:]
+        self.values[rows] = np.take_along_axis(values, largest, axis=1)
+        self.columns[rows] = np.take_along_axis(columns, largest, axis=1)
         self.floor[rows] = np.maximum(self.floor[rows], self.values[rows].min(axis=1))
 
     def largest(self, k: int) -> npt.NDArray[np.float32]:
@@ -82,13 +75,13 @@ class Best:
         return values
 
 
-def _above(tile: Matrix, floor: Vector) -> npt.NDArray[np.bool_]:
+def _above(tile: Matrix, floor: Vector) -> Mask:
     """Say which values are above each row's floor."""
-    above: npt.NDArray[np.bool_] = tile > floor[:, None]  # laid out in memory as the tile is
+    above: Mask = tile > floor[:, None]  # laid out in memory as the tile is
     return above
 
 
-def _where(above: npt.NDArray[np.bool_]) -> tuple[RowIndices, RowIndices]:
+def _where(above: Mask) -> tuple[RowIndices, RowIndices]:
     """Return rows and columns, row by row.
 
     A tile may be the transpose of a product: it is then searched as it lies in memory.
@@ -107,16 +100,19 @@ def _reached(tile: Matrix, count: int) -> Vector:
     It is just below the count-th largest of the maxima of groups of columns: few numbers to sort,
     and little below the count-th largest of all.
     """
-    groups = tile.shape[1] // GROUP
+    groups = tile.shape[1] // COLUMNS_PER_MAXIMUM
     if groups < 2 * count:
         return np.full(len(tile), -np.inf, np.float32)
-    maxima = tile[:, : groups * GROUP].reshape(len(tile), GROUP, groups).max(axis=1)
+    maxima = tile[:, : groups * COLUMNS_PER_MAXIMUM]
+    maxima = maxima.reshape(len(tile), COLUMNS_PER_MAXIMUM, groups).max(axis=1)
     maxima.partition(groups - count, axis=1)
     reached: Vector = np.nextafter(maxima[:, groups - count], np.float32(-np.inf))
     return reached
 
 
-def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:
+def best_means(
+    best: Best, queries: Matrix, vectors: Matrix, k: int, tiles: Tiles = TILES
+) -> Vector:
     """Return the mean of the k largest query . vector, in float64, from lists of at least k."""
     margin = rounding(queries.shape[1])
     reach = best.largest(k) - np.float32(2 * margin)
@@ -126,20 +122,20 @@ def best_means(best: Best, queries: Matrix, vectors: Matrix, k: int) -> Vector:
     exact[row, place] = exact_dots(queries, row, vectors, best.columns[row, place])
     exact.sort(axis=1)
     exact = exact[:, -k:]
-    exact[crowded] = _crowded_best(queries[crowded], vectors, k, reach[crowded])
+    exact[crowded] = _crowded_best(queries[crowded], vectors, k, reach[crowded], tiles.half)
     means: Vector = np.ascontiguousarray(exact).mean(axis=1)
     return means
 
 
-def _crowded_best(queries: Matrix, vectors: Matrix, k: int, reach: Vector) -> Matrix:
+def _crowded_best(queries: Matrix, vectors: Matrix, k: int, reach: Vector, tiles: Tiles) -> Matrix:
     """Return the k largest query . vector in order, where many vectors are (nearly) equal.
 
     A float32 product cannot tell such vectors apart. A float64 one leaves few, besides those that
     are equal, of which one speaks for all.
     """
     best = np.full((len(queries), k), -np.inf)
-    for part in column_tiles(len(queries), CROWD):
-        for tile in column_tiles(len(vectors), COLUMNS):
+    for part in tiles.of_rows(len(queries)):
+        for tile in tiles.of_columns(len(vectors)):
             rows = _near(queries[part], vectors[tile], reach[part])
             if len(rows):
                 best[part] = _merge_near(best[part], queries[part], vectors[tile][rows], k)
@@ -159,7 +155,9 @@ def _merge_near(best: Matrix, queries: Matrix, vectors: Matrix, k: int) -> Matri
     vectors = vectors[first]
     dots = queries.astype(np.float64) @ vectors.astype(np.float64).T
     least = np.partition(np.concatenate([best, dots], axis=1), -k, axis=1)[:, -k]
-    row, column = np.nonzero(dots >= least[:, None] - 4 * rounding(queries.shape[1]) * DOUBLE)
+    row, column = np.nonzero(
+        dots >= least[:, None] - 4 * rounding(queries.shape[1]) * FLOAT64_ROUNDING
+    )
     dots[:] = -np.inf
     dots[row, column] = exact_dots(queries, row, vectors, column)
     dots = np.concatenate([best, np.repeat(dots, np.minimum(count, k), axis=1)], axis=1)

@@ -9,9 +9,10 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.retrieval.exact.dots import representatives
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
-ROUNDED = 1e-6  # more than a bias loses as a float32
-SHARE = 0.7  # bounds are used where they promise to save at least 30 % of the work
+FLOAT32_LOSS = 1e-6  # more than a bias loses as a float32
+MAX_WORK_SHARE_WITH_BOUNDS = 0.7  # bounds are used where they promise to save 30 % of the work
 
 
 class Bias(ABC):
@@ -23,9 +24,9 @@ class Bias(ABC):
 
     neighbors = 0  # how many nearest targets of a query its score is made with
 
-    def __init__(self, source: Matrix, target: Matrix):
-        self.source = source
-        self.target = target
+    def __init__(self, source: Rows, target: Rows):
+        self.source = as_unit_rows(source, "source").all()
+        self.target = as_unit_rows(target, "target").all()
         self.lower = np.full(len(target), -np.inf, np.float32)
         self._values = np.full(len(target), np.nan)
         self._bounded = False
@@ -56,7 +57,7 @@ class Bias(ABC):
         work = float(min(questions, len(missing)) * each)
         if not self._bounded:
             work += self.cost_of_bound()
-        if work > SHARE * len(missing) * each:
+        if work > MAX_WORK_SHARE_WITH_BOUNDS * len(missing) * each:
             self.exact(missing)
         elif not self._bounded:
             self.lower = np.fmax(self.lower, self.bound().astype(np.float32))
@@ -70,7 +71,7 @@ class Bias(ABC):
             self._values[missing] = self.compute(missing)
         values: Vector = self._values[first]
         self._values[rows] = values
-        self.lower[rows] = values - ROUNDED
+        self.lower[rows] = values - FLOAT32_LOSS
         return values
 
     def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
@@ -87,10 +88,11 @@ class Bias(ABC):
 class KnownBias(Bias):
     """A bias that is known for all targets, such as zero."""
 
-    def __init__(self, target: Matrix, values: Vector):
+    def __init__(self, target: Rows, values: Vector):
+        target = as_unit_rows(target, "target")
         super().__init__(target, target)
         self._values[:] = values
-        self.lower[:] = values - ROUNDED
+        self.lower[:] = values - FLOAT32_LOSS
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return what is known."""

@@ -13,64 +13,61 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import (
+    TILES,
     Mask,
     Matrix,
     RowIndices,
+    Tiles,
     Vector,
+    slices,
 )
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.retrieval.exact.best import SPARE, Best, best_means
+from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import Bias
-from geomm_plugin.retrieval.exact.dots import (
-    as_unit_rows,
-    column_tiles,
-    exact_dots,
-    rounding,
-)
+from geomm_plugin.retrieval.exact.dots import exact_dots, rounding
 from geomm_plugin.retrieval.interface import Index, Neighbors
-
-QUERIES = 1024  # queries and targets that are compared in one matrix product: 32 MB
-TARGETS = 8192
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 
 class BiasedIndex(Index):
     """Ranks targets by cos(x, z) - bias(z); of equal ones the lower row comes first."""
 
-    def __init__(self, target: Matrix, bias: Bias):
-        self.target = target
+    def __init__(self, target: Rows, bias: Bias, tiles: Tiles = TILES):
+        self.target = as_unit_rows(target, "target").all()
         self.bias = bias
-        self.margin = rounding(target.shape[1])
+        self.tiles = tiles
+        self.margin = rounding(self.target.shape[1])
 
-    def search(self, queries: Matrix, k: int) -> Neighbors:
+    def search(self, queries: Rows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
-        queries = self._check_queries(queries)
+        vectors = self._check_queries(queries)
         if k < 1:
             raise ParameterError(f"A search is for at least 1 target; k is {k}.")
         k = min(k, len(self.target))
         with progress.task("Comparing neighbourhoods"):
-            self.bias.prepare(len(queries) * (k + 2))
-        indices = np.empty((len(queries), k), np.intp)
-        gaps = np.empty((len(queries), k))
-        nearest = np.zeros(len(queries))
-        for part in progress.over("Retrieving", list(column_tiles(len(queries), QUERIES))):
-            block = queries[part]
+            self.bias.prepare(len(vectors) * (k + 2))
+        indices = np.empty((len(vectors), k), np.intp)
+        gaps = np.empty((len(vectors), k))
+        nearest = np.zeros(len(vectors))
+        for part in progress.over("Retrieving", list(self.tiles.of_rows(len(vectors)))):
+            block = vectors[part]
             best, means = self._shortlist(block, max(2 * k, k + 32), nearest=True)
             indices[part], gaps[part] = self.decide(block, best, k)
             nearest[part] = means
         return Neighbors(indices, self.bias.scores(gaps, nearest))
 
     def ranks(
-        self, queries: Matrix, gold: Sequence[RowIndices], depth: int | None = None
+        self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
     ) -> RowIndices:
         """Return the rank of each query's best gold target."""
-        queries = self._check_queries(queries)
-        rows, columns = self._check_gold(queries, gold)
+        vectors = self._check_queries(queries)
+        rows, columns = gold_pairs(gold, len(vectors), len(self.target))
         with progress.task("Comparing neighbourhoods"):
-            self.bias.prepare(len(queries) * min(depth or len(self.target), len(self.target)))
-        ranks = np.empty(len(queries), np.intp)
-        for part in progress.over("Retrieving", list(column_tiles(len(queries), QUERIES))):
+            self.bias.prepare(len(vectors) * min(depth or len(self.target), len(self.target)))
+        ranks = np.empty(len(vectors), np.intp)
+        for part in progress.over("Retrieving", list(self.tiles.of_rows(len(vectors)))):
             own = (rows >= part.start) & (rows < part.stop)
-            ranks[part] = self._rank(queries[part], rows[own] - part.start, columns[own], depth)
+            ranks[part] = self._rank(vectors[part], rows[own] - part.start, columns[own], depth)
         return ranks
 
     def _rank(
@@ -84,7 +81,7 @@ class BiasedIndex(Index):
             return 1 + self._count(queries, score) - own
         # Of the shortlist, no more has to be decided than shows that the gold word is too deep.
         enough = depth + int(own.max())
-        best, _ = self._shortlist(queries, enough + SPARE, nearest=False)
+        best, _ = self._shortlist(queries, enough + MORE_THAN_ASKED, nearest=False)
         candidates = Candidates(best, len(self.target))
         candidates.decide(self, queries, candidates.bounds >= score[:, None] - self.margin, enough)
         beaten = (candidates.scores >= score[:, None]).sum(axis=1)
@@ -105,7 +102,7 @@ class BiasedIndex(Index):
     def _count(self, queries: Matrix, score: Vector) -> RowIndices:
         """Count the targets whose score reaches one given for each query."""
         count = np.zeros(len(queries), np.intp)
-        for tile in column_tiles(len(self.target), TARGETS // 4):  # float64 takes more room
+        for tile in slices(len(self.target), max(1, self.tiles.columns // 4)):  # float64, too
             cosines = queries @ self.target[tile].T
             bounds = cosines - self.bias.lower[tile]
             reaching = bounds >= (score - self.margin).astype(np.float32)[:, None]
@@ -124,8 +121,8 @@ class BiasedIndex(Index):
         """Return the targets with the highest bounds, and the mean cosine of the nearest ones."""
         best = Best(len(queries), min(size, len(self.target)))
         neighbors = min(self.bias.neighbors, len(self.target)) if nearest else 0
-        closest = Best(len(queries), min(neighbors + SPARE, len(self.target)))
-        for tile in column_tiles(len(self.target), TARGETS):
+        closest = Best(len(queries), min(neighbors + MORE_THAN_ASKED, len(self.target)))
+        for tile in self.tiles.of_columns(len(self.target)):
             values = queries @ self.target[tile].T
             if neighbors:
                 closest.update(values, tile.start)
@@ -133,7 +130,7 @@ class BiasedIndex(Index):
             best.update(values, tile.start)
         if not neighbors:
             return best, np.zeros(len(queries))
-        return best, best_means(closest, queries, self.target, neighbors)
+        return best, best_means(closest, queries, self.target, neighbors, self.tiles)
 
     def decide(self, queries: Matrix, best: Best, k: int) -> tuple[RowIndices, Matrix]:
         """Return the k best targets and their cos - bias."""
@@ -150,10 +147,10 @@ class BiasedIndex(Index):
     def _search_all(self, query: Vector, least: float, k: int) -> tuple[RowIndices, Vector]:
         """Return the k best targets of a query among all whose bound is high enough."""
         bounds = self.target @ query - self.bias.lower
-        found = np.flatnonzero(bounds >= least - self.margin)
-        scores = self._scores(query[None], np.zeros(len(found), np.intp), found)
-        order = np.lexsort((found, -scores))[:k]
-        return found[order], scores[order]
+        columns = np.flatnonzero(bounds >= least - self.margin)
+        scores = self._scores(query[None], np.zeros(len(columns), np.intp), columns)
+        order = np.lexsort((columns, -scores))[:k]
+        return columns[order], scores[order]
 
     def _scores(self, queries: Matrix, rows: RowIndices, columns: RowIndices) -> Vector:
         """Return the exact cos - bias of pairs of a query and a target."""
@@ -165,33 +162,14 @@ class BiasedIndex(Index):
         scores = exact_dots(queries, row, self.target, column) - self.bias.exact(column)
         return scores if place is None else scores[place]
 
-    def _check_queries(self, queries: Matrix) -> Matrix:
-        if len(queries):
-            queries = as_unit_rows(queries, "query")
-        if queries.shape[1] != self.target.shape[1]:
+    def _check_queries(self, queries: Rows) -> Matrix:
+        vectors = as_unit_rows(queries, "query").all() if len(queries) else np.asarray(queries)
+        if vectors.shape[1] != self.target.shape[1]:
             raise ParameterError(
-                f"Queries and targets must share a space; queries have {queries.shape[1]} "
+                f"Queries and targets must share a space; queries have {vectors.shape[1]} "
                 f"dimensions, targets {self.target.shape[1]}."
             )
-        return queries
-
-    def _check_gold(
-        self, queries: Matrix, gold: Sequence[RowIndices]
-    ) -> tuple[RowIndices, RowIndices]:
-        """Return all (query, gold target), each once."""
-        sets = [np.unique(np.asarray(rows, np.intp)) for rows in gold]
-        if len(sets) != len(queries) or not all(len(rows) for rows in sets):
-            raise ParameterError(
-                f"Each query needs its gold targets, at least one; {len(queries)} queries have "
-                f"{sum(len(rows) > 0 for rows in sets)} sets of gold targets that are not empty."
-            )
-        columns = np.concatenate([np.empty(0, np.intp), *sets])
-        if len(columns) and not 0 <= columns.min() <= columns.max() < len(self.target):
-            raise ParameterError(
-                f"Gold targets are rows from 0 to {len(self.target) - 1}; there is one from "
-                f"{columns.min()} to {columns.max()}."
-            )
-        return np.repeat(np.arange(len(sets)), [len(rows) for rows in sets]), columns
+        return vectors
 
 
 class Candidates:
@@ -226,3 +204,22 @@ class Candidates:
             np.take_along_axis(self.columns, order, axis=1),
             np.take_along_axis(self.scores, order, axis=1),
         )
+
+
+def gold_pairs(
+    gold: Sequence[RowIndices], queries: int, targets: int
+) -> tuple[RowIndices, RowIndices]:
+    """Return all (query, gold target), each once, after a check of both."""
+    sets = [np.unique(np.asarray(rows, np.intp)) for rows in gold]
+    if len(sets) != queries or not all(len(rows) for rows in sets):
+        raise ParameterError(
+            f"Each query needs its gold targets, at least one; {queries} queries have "
+            f"{sum(len(rows) > 0 for rows in sets)} sets of gold targets that are not empty."
+        )
+    columns = np.concatenate([np.empty(0, np.intp), *sets])
+    if len(columns) and not 0 <= columns.min() <= columns.max() < targets:
+        raise ParameterError(
+            f"Gold targets are rows from 0 to {targets - 1}; there is one from {columns.min()} to "
+            f"{columns.max()}."
+        )
+    return np.repeat(np.arange(len(sets)), [len(rows) for rows in sets]), columns

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
-from geomm_plugin.retrieval.exact.best import SPARE, Best, best_means
+from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector, slices
+from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import Bias
-from geomm_plugin.retrieval.exact.dots import column_tiles, rounding
+from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import Quantizer, cell_tiles, cost_of_probes
-from geomm_plugin.retrieval.exact.sketch import TOGETHER, Sketch, make_sketch
+from geomm_plugin.retrieval.exact.sketch import QUERIES_PER_LIST, Sketch, make_sketch
+from geomm_plugin.retrieval.unit_rows import Rows
 
-ROWS = 1024  # targets and source words that are compared in one matrix product: 32 MB
-COLUMNS = 8192
-FLOORS = 0.2  # bounds are made for the sake of exact means if they cost at most this share
-SKETCHED = 512  # fewer targets are compared with all source words
+MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
+MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
 
 
@@ -25,43 +24,48 @@ class NeighborhoodBias(Bias):
     Bounded below by the mean over the k nearest words of a few cells of a quantizer.
     """
 
-    def __init__(self, source: Matrix, target: Matrix, k: int):
+    def __init__(self, source: Rows, target: Rows, k: int, tiles: Tiles = TILES):
         super().__init__(source, target)
-        self.k = min(k, len(source))
+        self.tiles = tiles
+        self.k = min(k, len(self.source))
         self.neighbors = k
-        self.margin = np.float32(rounding(target.shape[1]))
+        self.margin = np.float32(rounding(self.target.shape[1]))
         self._floor: npt.NDArray[np.float32] | None = None  # below each one's k-th cosine
         self._cell: RowIndices  # of the source words nearest to each target
-        self._made: Sketch | None = None
-        self._tried = False
+        self._made_sketch: Sketch | None = None
+        self._sketch_tried = False
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return r_S(z) / 2."""
-        if self._floor is None and self.cost_of_bound() < FLOORS * len(rows) * len(self.source):
+        share = self.cost_of_bound() / (len(rows) * len(self.source))
+        if self._floor is None and share < MAX_BOUND_WORK_SHARE:
             self.bound()
         means = np.empty(len(rows))
         if self._floor is None:
-            for part in column_tiles(len(rows), ROWS):
-                means[part] = neighborhood_means(self.target[rows[part]], self.source, self.k)
+            for part in self.tiles.of_rows(len(rows)):
+                targets = self.target[rows[part]]
+                means[part] = neighborhood_means(targets, self.source, self.k, tiles=self.tiles)
             return means / 2
         order = np.argsort(self._cell[rows], kind="stable")  # neighbours of one cell are alike
         sketch = self._sketch(rows)
-        for part in column_tiles(len(rows), ROWS if sketch is None else TOGETHER):
+        for part in slices(len(rows), self.tiles.rows if sketch is None else QUERIES_PER_LIST):
             chosen = rows[order[part]]
             targets, floor = self.target[chosen], self._floor[chosen]
-            among = None if sketch is None else sketch.candidates(targets, floor)
-            means[order[part]] = neighborhood_means(targets, self.source, self.k, floor, among)
+            among = None if sketch is None else sketch.candidates(targets, floor, self.tiles)
+            means[order[part]] = neighborhood_means(
+                targets, self.source, self.k, floor, among, self.tiles
+            )
         return means / 2
 
     def _sketch(self, rows: RowIndices) -> Sketch | None:
         """Return a sketch of the source, made once there are enough targets to be worth it."""
-        if self._tried or len(rows) < SKETCHED:
-            return self._made
+        if self._sketch_tried or len(rows) < MIN_SKETCHED_TARGETS:
+            return self._made_sketch
         assert self._floor is not None
-        self._tried = True
+        self._sketch_tried = True
         chosen = rows[:: max(1, len(rows) // 2048)]
-        self._made = make_sketch(self.source, self.target[chosen], self._floor[chosen])
-        return self._made
+        self._made_sketch = make_sketch(self.source, self.target[chosen], self._floor[chosen])
+        return self._made_sketch
 
     def bound(self) -> Vector:
         """Return the bound of r_S(z) / 2 from the cells nearest to z."""
@@ -74,7 +78,7 @@ class NeighborhoodBias(Bias):
         for cell in range(len(quantizer)):
             members = quantizer.members(cell)
             targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for rows, some in cell_tiles(targets, members):
+            for rows, some in cell_tiles(targets, members, self.tiles):
                 cosines = self.target[rows] @ self.source[some].T
                 cosines = np.concatenate([nearest[rows], cosines], axis=1)
                 cosines.partition(cosines.shape[1] - self.k, axis=1)
@@ -98,6 +102,7 @@ def neighborhood_means(
     k: int,
     floor: Vector | None = None,
     among: RowIndices | None = None,
+    tiles: Tiles = TILES,
 ) -> Vector:
     """Return the mean of the k largest query . vector of each query, in float64.
 
@@ -108,10 +113,10 @@ def neighborhood_means(
     among
         The rows of the vectors that may be among the k nearest; by default all.
     """
-    best = Best(len(queries), min(k + SPARE, len(vectors)), floor)
-    for tile in column_tiles(len(vectors if among is None else among), COLUMNS):
+    best = Best(len(queries), min(k + MORE_THAN_ASKED, len(vectors)), floor)
+    for tile in tiles.of_columns(len(vectors if among is None else among)):
         rows = tile if among is None else among[tile]
         best.update(queries @ vectors[rows].T, tile.start)
     if among is not None:
         best.columns = np.where(best.columns < 0, -1, among[best.columns])
-    return best_means(best, queries, vectors, k)
+    return best_means(best, queries, vectors, k, tiles)

@@ -12,12 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices
-from geomm_plugin.retrieval.exact.dots import column_tiles
+from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, slices
 
-MEMBERS = 1024  # of a cell, and queries, that are compared in one matrix product: 32 MB
-QUERIES = 8192
-SAMPLE = 40  # rows per cell that the centroids are learnt from
+SAMPLED_ROWS_PER_CELL = 40  # the centroids are learnt from them
 ROUNDS = 5
 
 
@@ -29,14 +26,16 @@ def cells_for(rows: int) -> int:
 def cost_of_probes(rows: int, queries: int, probes: int) -> float:
     """Return how many dot products it takes to divide rows and to look into a few cells a query."""
     cells = cells_for(rows)
-    training = ROUNDS * min(SAMPLE * cells, rows)
+    training = ROUNDS * min(SAMPLED_ROWS_PER_CELL * cells, rows)
     return cells * (training + rows + 2 * queries) + 2 * probes * queries * rows / cells
 
 
-def cell_tiles(queries: RowIndices, members: RowIndices) -> Iterator[tuple[RowIndices, RowIndices]]:
+def cell_tiles(
+    queries: RowIndices, members: RowIndices, tiles: Tiles = TILES
+) -> Iterator[tuple[RowIndices, RowIndices]]:
     """Divide a cell and those who look into it: many equal words make a cell of any size."""
-    for part in column_tiles(len(queries), QUERIES):
-        for some in column_tiles(len(members), MEMBERS):
+    for part in tiles.of_columns(len(queries)):
+        for some in tiles.of_rows(len(members)):
             yield queries[part], members[some]
 
 
@@ -46,7 +45,7 @@ class Quantizer:
     def __init__(self, vectors: Matrix, seed: int = 0):
         cells = cells_for(len(vectors))
         generator = np.random.default_rng(seed)
-        count = min(len(vectors), SAMPLE * cells)
+        count = min(len(vectors), SAMPLED_ROWS_PER_CELL * cells)
         sample = vectors[np.sort(generator.choice(len(vectors), count, replace=False))]
         self.centroids = sample[generator.choice(count, cells, replace=False)]
         for _ in range(ROUNDS):
@@ -65,12 +64,12 @@ class Quantizer:
     def nearest(self, vectors: Matrix, count: int) -> RowIndices:
         """Return for each vector the cells of the nearest centroids, the nearest first."""
         cells = np.empty((len(vectors), count), np.intp)
-        for start in range(0, len(vectors), BLOCK_ROWS):
-            block = vectors[start : start + BLOCK_ROWS] @ self.centroids.T
-            rows = np.arange(len(block))
+        for part in slices(len(vectors), BLOCK_ROWS):
+            cosines = vectors[part] @ self.centroids.T
+            rows = np.arange(len(cosines))
             for number in range(count):  # several searches for a maximum cost less than one sort
-                cells[start : start + BLOCK_ROWS, number] = found = block.argmax(axis=1)
-                block[rows, found] = -np.inf
+                cells[part, number] = cell = cosines.argmax(axis=1)
+                cosines[rows, cell] = -np.inf
         return cells
 
     def _move(self, sample: npt.NDArray[np.float32]) -> None:

@@ -17,19 +17,21 @@ import numpy as np
 
 from geomm_plugin.arrays import (
     BLOCK_ROWS,
+    TILES,
     Matrix,
     RowIndices,
+    Tiles,
     Vector,
+    slices,
 )
 from geomm_plugin.factorization import eigh
-from geomm_plugin.retrieval.exact.dots import column_tiles
 
 SIZES = (32, 64, 96, 128, 192)  # numbers of directions that are tried
-TOGETHER = 64  # queries whose candidates are gathered in one list
-BYTES = 128_000_000  # at most so much is held
-WORTH = 0.7  # a sketch must save at least 30 % of the work
-TRIED = 4096  # rows and queries on which sizes are tried
-COLUMNS = 16384
+QUERIES_PER_LIST = 64  # queries whose candidates are gathered in one list
+MAX_SKETCH_BYTES = 128_000_000
+MAX_SKETCH_WORK_SHARE = 0.7  # a sketch must save at least 30 % of the work
+SAMPLED_ROWS = 4096  # rows on which sizes are tried
+SAMPLED_QUERIES = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,33 +41,33 @@ class Sketch:
     directions: Matrix  # d x m
     short: Matrix  # n x (m + 1)
 
-    def candidates(self, queries: Matrix, floor: Vector) -> RowIndices:
+    def candidates(self, queries: Matrix, floor: Vector, tiles: Tiles = TILES) -> RowIndices:
         """Return every row whose product with some query may reach that query's floor."""
         short = shorten(queries, self.directions)
-        found = []
-        for tile in column_tiles(len(self.short), COLUMNS):
+        rows = []
+        for tile in tiles.of_columns(len(self.short)):
             reached = (short @ self.short[tile].T >= floor[:, None]).any(axis=0)
-            found.append(np.flatnonzero(reached) + tile.start)
-        return np.concatenate(found)
+            rows.append(np.flatnonzero(reached) + tile.start)
+        return np.concatenate(rows)
 
 
 def make_sketch(vectors: Matrix, queries: Matrix, floor: Vector) -> Sketch | None:
     """Return the sketch that promises the least work for such queries; None if none pays."""
     generator = np.random.default_rng(0)
-    rows = vectors[np.sort(generator.permutation(len(vectors))[:TRIED])].astype(np.float64)
-    asked = np.sort(generator.permutation(len(queries))[: TRIED // 16])
+    rows = vectors[np.sort(generator.permutation(len(vectors))[:SAMPLED_ROWS])].astype(np.float64)
+    asked = np.sort(generator.permutation(len(queries))[:SAMPLED_QUERIES])
     _, directions = eigh(rows.T @ rows)
     directions = directions[:, ::-1]
     dimension = vectors.shape[1]
-    best, least = None, WORTH
+    best, least = None, MAX_SKETCH_WORK_SHARE
     for size in SIZES:
-        if size >= dimension or 4 * (size + 1) * len(vectors) > BYTES:
+        if size >= dimension or 4 * (size + 1) * len(vectors) > MAX_SKETCH_BYTES:
             break
         leading = directions[:, :size]
         bounds = shorten(queries[asked], leading) @ shorten(rows, leading).T
         share = float(np.mean(bounds >= floor[asked, None]))
         # Queries that are asked together are alike, and share half of their candidates.
-        work = (size + 1) / dimension + TOGETHER / 2 * share
+        work = (size + 1) / dimension + QUERIES_PER_LIST / 2 * share
         if work < least:
             best, least = size, work
     if best is None:
@@ -77,8 +79,7 @@ def make_sketch(vectors: Matrix, queries: Matrix, floor: Vector) -> Sketch | Non
 def shorten(vectors: Matrix, directions: Matrix) -> Matrix:
     """Return (v P, |v - v P P'|) for each row, as float32."""
     short = np.empty((len(vectors), directions.shape[1] + 1), np.float32)
-    for start in range(0, len(vectors), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
+    for part in slices(len(vectors), BLOCK_ROWS):
         rows = vectors[part].astype(np.float64)
         leading = rows @ directions
         # In float64, since in float32 the difference of two squares would lose the rest.

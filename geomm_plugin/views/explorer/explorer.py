@@ -113,7 +113,7 @@ class Explorer:
         with self._making:  # what an index learns is kept, and is learnt once
             index = space.index(language, target, retrieval)
             lock = self._locks.setdefault(index, threading.Lock())
-        query = space.unit_vectors(language)[[row]]
+        query = space.unit_rows(language).take(np.array([row]))
         with lock:
             found = index.search(query, min(count, len(self._vocabularies[target])))
         return [

@@ -1,0 +1,67 @@
+"""Unit rows: arrays are checked at the door, a language's rows are made when asked for."""
+
+import numpy as np
+import pytest
+
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.normalize import unit
+from geomm_plugin.retrieval import CSLS, LanguageRows, UnitRows, as_unit_rows
+
+
+@pytest.fixture
+def embeddings():
+    vectors = np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32)
+    vectors[3] = 0
+    return Embeddings([f"w{i}" for i in range(50)], vectors)
+
+
+def test_rows_of_a_language_are_those_of_all(embeddings):
+    expected = unit(embeddings.vectors)
+    some = np.array([7, 3, 7])
+    rows = LanguageRows(embeddings, "en")
+    assert len(rows) == 50 and rows.shape == (50, 6)
+    assert np.array_equal(rows.rows(some), expected[some]) and rows._all is None
+    assert np.array_equal(rows.take(slice(4)).all(), expected[:4]) and rows._all is None
+    assert rows.take(some).words == ["w7", "w3", "w7"]
+    assert np.array_equal(rows.all(), expected) and rows.all() is rows.all()
+    assert np.array_equal(rows.rows(some), expected[some])
+
+
+def test_a_row_that_is_not_finite_is_named_by_its_row(embeddings):
+    embeddings.vectors[40, 5] = np.nan
+    rows = LanguageRows(embeddings, "en")
+    rows.rows(slice(40))
+    for wanted in (np.array([1, 40]), slice(30, 45)):
+        with pytest.raises(ParameterError, match="row 40 of the en vectors"):
+            rows.rows(wanted)
+    with pytest.raises(ParameterError, match="row 40 of the en vectors"):
+        rows.all()
+
+
+def test_arrays_are_checked_once_and_unit_rows_trusted():
+    with pytest.raises(ParameterError, match="row 0 of the query vectors has the length 2"):
+        as_unit_rows(np.full((1, 4), 1.0), "query")
+    with pytest.raises(ParameterError, match="must be a table"):
+        as_unit_rows(np.ones(3), "query")
+    with pytest.raises(ParameterError, match="no query vectors"):
+        as_unit_rows(UnitRows(np.ones((0, 3), np.float32)), "query")
+    trusted = UnitRows(np.full((1, 4), 1.0, np.float32))
+    assert as_unit_rows(trusted, "query") is trusted
+
+
+def test_numpy_takes_them_for_arrays(embeddings):
+    rows = LanguageRows(embeddings, "en")
+    array = unit(embeddings.vectors)
+    assert np.array_equal(np.asarray(rows), array)
+    assert np.asarray(rows, np.float64).dtype == np.float64
+    assert np.array_equal(-1 * rows, -array)
+    assert np.array_equal(rows @ array[0], array @ array[0])
+
+
+def test_unit_rows_and_arrays_are_searched_alike(embeddings):
+    rows = LanguageRows(embeddings, "en")
+    by_rows = CSLS().index(rows, rows).search(rows.take(slice(5)), 4)
+    by_arrays = CSLS().index(rows.all(), rows.all()).search(rows.all()[:5], 4)
+    assert np.array_equal(by_rows.indices, by_arrays.indices)
+    assert np.array_equal(by_rows.scores, by_arrays.scores)
