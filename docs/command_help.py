@@ -23,7 +23,7 @@ def help_of_commands() -> str:
 
 def _sections(parent: click.Context, name: str, command: click.Command) -> str:
     """Return the section of a command, and those of the commands in it."""
-    context = click.Context(command, parent, name, max_content_width=100)
+    context = click.Context(command, parent, name, max_content_width=84)
     text = f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
     within = command.commands if isinstance(command, click.Group) else {}
     return "\n".join([text, *(_sections(context, *each) for each in within.items())])
