@@ -8,6 +8,7 @@ import ast
 import pkgutil
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -164,6 +165,34 @@ def test_every_name_of_the_architecture_is_there():
     for path in paths:
         if "NAME" not in path:
             assert (ROOT / path).exists(), path
+
+
+def test_every_guarantee_has_a_command_that_selects_tests():
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\|.*`(pytest [^`]*)` \|$", text, re.MULTILINE)
+    guarantees = re.findall(r"^\| [^*|-].*\.\s*\|", text, re.MULTILINE)
+    assert commands
+    assert len(guarantees) == len(commands), "Each guarantee needs its one command."
+    names = collected_tests()
+    for command in commands:
+        paths, _, words = command.removeprefix("pytest ").partition(" -k ")
+        for path in paths.split():
+            assert (ROOT / path).exists(), command
+        in_paths = [name for name in names if name.startswith(tuple(paths.split()))]
+        wanted = words.strip('"').split(" or ")
+        assert any(word in name for name in in_paths for word in wanted), f"{command}: no test."
+
+
+def collected_tests():
+    """Return the names of all tests, as pytest lists them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    return [line for line in done.stdout.splitlines() if "::" in line]
 
 
 def test_every_file_that_a_page_shows_is_there():
