@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import geomm_plugin
 from geomm_plugin import registry, write_embeddings
 from geomm_plugin.cli import group
 
@@ -116,6 +117,13 @@ def test_every_registered_thing_is_on_its_page():
             assert f"`{name}`" in text, f"{name} is not on docs/{page}."
     text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in registry.retrievals)
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    for name in geomm_plugin.__all__:
+        assert re.search(rf"^::: geomm_plugin\.{name}$", text, re.MULTILINE), f"{name} is missing."
 
 
 def drawing_after(heading):
