@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.retrieval.cosine import Cosine
 from geomm_plugin.retrieval.csls import CSLS
+from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
 from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
 from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, mutual_neighbors
@@ -18,9 +20,11 @@ from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_un
 __all__ = [
     "CSLS",
     "BestNeighbors",
+    "BiasedIndex",
     "Cosine",
     "Index",
     "InvertedSoftmax",
+    "KnownBias",
     "LanguageRows",
     "Neighbors",
     "Retrieval",
