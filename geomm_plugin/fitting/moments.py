@@ -58,7 +58,7 @@ def gram(vectors: Any, rows: RowIndices, weights: Vector | None = None) -> Matri
         part = slice(start, start + BLOCK_ROWS)
         block = vectors[rows[part]].astype(np.float64)
         total += block.T @ (block if weights is None else block * weights[part, None])
-    return _finite(total)
+    return finite(total)
 
 
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
@@ -69,10 +69,11 @@ def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
         x = source[pairs.source[part]].astype(np.float64)
         z = target[pairs.target[part]].astype(np.float64)
         total += x.T @ (z if pairs.labels is None else z * pairs.labels[part, None])
-    return _finite(total)
+    return finite(total)
 
 
-def _finite(products: Matrix) -> Matrix:
+def finite(products: Matrix) -> Matrix:
+    """Return products of vectors as they are; refuse them where they left the range of floats."""
     if not np.isfinite(products).all():
         raise LanguagesError(
             "The vectors are too large to be multiplied with each other. Normalize them by 'unit' "

@@ -1,0 +1,66 @@
+"""[fit] A seed: pairs of words of two languages that are likely translations, from no dictionary.
+
+A seed looks at the vectors alone (`gromov_wasserstein`, `sorted_rows`, `icp`) or at the words alone
+(`identical`, `numerals`, `cognates`). Its pairs start self-learning and are forgotten after the
+first round, so a seed need not be precise: a few hundred pairs of which a tenth are right will do.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.normalize import NormalizedVectors
+
+
+@dataclass(frozen=True)
+class Language:
+    """The words of a language, most frequent first, and their normalized vectors."""
+
+    words: Sequence[str]
+    vectors: NormalizedVectors | Matrix
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def frequent(self, count: int) -> Matrix:
+        """Return the vectors of the most frequent words."""
+        rows: Matrix = np.asarray(self.vectors[:count])
+        return rows
+
+
+class Seed(ABC):
+    """Finds pairs of words without a dictionary; write pairs().
+
+    Parameters are keywords of the constructor, as a mapper's are.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return pairs of rows, marked as induced, with a weight each (1 on average)."""
+
+
+def weighted_pairs(source: RowIndices, target: RowIndices, weights: Vector) -> RowPairs:
+    """Return pairs that nobody gave: marked as induced, their weights 1 on average."""
+    mean = float(weights.mean()) if len(weights) else 0.0
+    return RowPairs(
+        np.asarray(source, np.intp),
+        np.asarray(target, np.intp),
+        labels=np.asarray(weights / mean if mean > 0 else np.ones(len(weights)), np.float64),
+        induced=np.ones(len(source), np.bool_),
+    )
+
+
+def mutual_best(scores: Matrix) -> tuple[RowIndices, RowIndices]:
+    """Return the rows and columns that are each other's largest score."""
+    forth, back = scores.argmax(axis=1), scores.argmax(axis=0)
+    rows = np.flatnonzero(back[forth] == np.arange(len(forth)))
+    return rows, forth[rows]

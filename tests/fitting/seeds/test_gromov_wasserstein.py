@@ -1,0 +1,53 @@
+import numpy as np
+
+from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.fitting.seeds.gromov_wasserstein import GromovWasserstein, sinkhorn
+
+
+def share_right(pairs):
+    return (pairs.source == pairs.target).mean()
+
+
+def test_sinkhorn_makes_every_row_and_column_sum_to_one():
+    scores = np.random.default_rng(0).normal(size=(30, 30)).astype(np.float32)
+    coupling = sinkhorn(scores, sweeps=50)
+    assert np.allclose(coupling.sum(axis=0), 1, atol=1e-4)
+    assert np.allclose(coupling.sum(axis=1), 1, atol=1e-4)
+
+
+def test_a_rotated_cloud_is_paired_up(rotated):
+    pairs = GromovWasserstein().pairs(*rotated)
+    assert len(pairs) > 300
+    assert share_right(pairs) > 0.95
+    assert np.isclose(pairs.labels.mean(), 1)
+    assert pairs.induced.all()
+
+
+def test_only_the_frequency_prior_knows_the_order_of_the_rows(rotated):
+    source, target = rotated
+    order = np.random.default_rng(1).permutation(len(target))
+    shuffled = Language([target.words[row] for row in order], target.vectors[order])
+    pairs = GromovWasserstein(frequency=0).pairs(source, shuffled)
+    assert (order[pairs.target] == pairs.source).mean() > 0.95
+    plain = GromovWasserstein(frequency=0).pairs(source, target)
+    moved = dict(zip(pairs.source, order[pairs.target], strict=True))
+    same = [
+        moved.get(row) == column for row, column in zip(plain.source, plain.target, strict=True)
+    ]
+    assert np.mean(same) > 0.99
+
+
+def test_a_heavy_frequency_prior_pairs_words_of_the_same_rank(rotated):
+    source, target = rotated
+    order = np.random.default_rng(1).permutation(len(target))
+    shuffled = Language(target.words, target.vectors[order])
+    pairs = GromovWasserstein(frequency=100, profile=0).pairs(source, shuffled)
+    assert np.abs(pairs.source - pairs.target).mean() < 5
+
+
+def test_languages_of_different_sizes_take_the_words_that_both_have(rotated):
+    source, target = rotated
+    few = Language(target.words[:150], target.vectors[:150])
+    pairs = GromovWasserstein().pairs(source, few)
+    assert pairs.source.max() < 150
+    assert share_right(pairs) > 0.9
