@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import geomm_plugin
-from geomm_plugin import registry, write_embeddings
+from geomm_plugin import hookspecs, registry, write_embeddings
 from geomm_plugin.cli import group
 
 ROOT = Path(__file__).parent.parent
@@ -117,6 +117,14 @@ def test_every_registered_thing_is_on_its_page():
             assert f"`{name}`" in text, f"{name} is not on docs/{page}."
     text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in registry.retrievals)
+
+
+def test_every_hook_has_its_section():
+    text = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+    hooks = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "geomm_plugin_spec")]
+    assert "register_mappers" in hooks
+    for name in hooks:
+        assert f"\n## {name}\n" in text, f"{name} has no section in docs/hooks.md."
 
 
 def test_every_public_name_is_in_the_reference():
