@@ -1,4 +1,4 @@
-"""The five hooks of a plugin: each returns what it contributes and changes nothing."""
+"""The hooks of a plugin: each returns what it contributes and changes nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pluggy
 if TYPE_CHECKING:
     from geomm_plugin.embeddings import Embeddings
     from geomm_plugin.evaluation.metrics import Metric
+    from geomm_plugin.evaluation.task import Task
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
     from geomm_plugin.retrieval import Retrieval
@@ -37,6 +38,11 @@ def register_retrievals() -> Iterable[type[Retrieval]]:  # type: ignore[empty-bo
 @hookspec
 def register_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]
     """Numbers made from the ranks of correct translations."""
+
+
+@hookspec
+def register_tasks() -> Iterable[type[Task]]:  # type: ignore[empty-body]
+    """What an aligned space can be scored on, found by name."""
 
 
 @hookspec(firstresult=True)

@@ -1,4 +1,4 @@
-"""Everything that is registered, by name: mappers, formats, retrievals and metrics.
+"""Everything that is registered, by name: mappers, formats, retrievals, metrics and tasks.
 
 Built-in and third-party plugins come through the same hooks. Nothing is loaded before the first
 look-up: a plugin that is itself being imported can therefore never be registered half.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from geomm_plugin.evaluation.metrics import Metric
+    from geomm_plugin.evaluation.task import Task
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
     from geomm_plugin.retrieval import Retrieval
@@ -47,12 +48,14 @@ __all__ = [
     "metrics",
     "plugins",
     "retrievals",
+    "tasks",
 ]
 
 BUILT_IN = (
     "geomm_plugin.mappers",
     "geomm_plugin.retrieval",
     "geomm_plugin.evaluation.metrics",
+    "geomm_plugin.evaluation.task",
     "geomm_adapters",
 )
 T = TypeVar("T")
@@ -343,6 +346,9 @@ retrievals: Catalog[type[Retrieval]] = Catalog(
 )
 metrics: Catalog[Metric] = Catalog(
     "metric", "register_metrics", "geomm_plugin.evaluation.metrics:Metric", plugins, classes=False
+)
+tasks: Catalog[type[Task]] = Catalog(
+    "task", "register_tasks", "geomm_plugin.evaluation.task:Task", plugins
 )
 
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
+from geomm_plugin.cli import choices, options, task_files
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
@@ -22,6 +22,8 @@ from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
+WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
+
 
 @click.command()
 @options.embeddings_argument
@@ -32,18 +34,21 @@ from geomm_plugin.storage import load_mapper
     "-t",
     "tests",
     multiple=True,
-    required=True,
     metavar="LANG-LANG=FILE",
     help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE with "
-    "questions for analogy. Repeatable.",
+    "questions for analogy, or with label<TAB>text for classify. Repeatable.",
 )
 @click.option(
     "--task",
-    type=click.Choice(["bli", "similarity", "analogy"]),
     default="bli",
     show_default=True,
-    help="Bilingual lexicon induction, cross-lingual word similarity, or analogies in a language.",
+    metavar="NAME",
+    help="bli: translate words. similarity: agree with people. analogy: within a language. "
+    "sentences: find a sentence's translation. classify: learn topics in one language, tell them "
+    "in another.",
 )
+@task_files.texts_option
+@task_files.train_option
 @click.option(
     "--model",
     type=click.Path(path_type=Path),
@@ -59,6 +64,8 @@ def command(
     embeddings: tuple[str, ...],
     tests: tuple[str, ...],
     task: str,
+    texts: tuple[str, ...],
+    train: tuple[str, ...],
     model: Path | None,
     retrievals: tuple[str, ...],
     metrics: tuple[str, ...],
@@ -67,22 +74,31 @@ def command(
     max_words: int | None,
     quiet: bool,
 ) -> None:
-    """Score aligned embeddings on translation, word similarity or analogies.
+    """Score aligned embeddings on translation, word similarity, analogies, or texts.
 
     \b
     Examples:
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --dictionary en-es=en-es.5000-6500.txt
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --task similarity -d en-es=semeval.txt
         geomm evaluate en=wiki.en.vec --task analogy -d en=questions-words.txt
+        geomm evaluate en=aligned/en.vec es=aligned/es.vec --task sentences \\
+            --texts en=s.en.txt --texts es=s.es.txt
+        geomm evaluate en=aligned/en.vec es=aligned/es.vec --task classify \\
+            --train en=topics.en.tsv --test es=topics.es.tsv
     """
-    _check_options(task)
     chosen = choices.make_retrievals(retrievals)
+    files = {"texts": texts, "train": train, "test": tests}
+    scored = None if task in WORD_TASKS else task_files.make_task(task, files, chosen)
+    if scored is None:
+        _check_options(task, tests)
     mapper = None if model is None else load_mapper(model)
     rows: list[dict[str, Any]] = []
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         space = SharedSpace(read) if mapper is None else mapper.map(read)
-        for spec in tests:
+        if scored is not None:
+            rows += [score.row() for score in scored.score(space)]
+        for spec in () if scored else tests:
             name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
             with progress.task(f"Evaluating {name}"):
                 if task == "analogy":
@@ -103,11 +119,17 @@ def command(
     click.echo(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
 
 
-def _check_options(task: str) -> None:
+def _check_options(task: str, tests: tuple[str, ...]) -> None:
     """Refuse options that a task would not look at."""
+    if not tests:
+        raise ParameterError(
+            f"--task {task} needs --dictionary LANG-LANG=FILE (LANG=FILE for analogy)."
+        )
     context = click.get_current_context()
     for parameter in context.command.params:
         typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if typed and parameter.name in ("texts", "train"):
+            raise ParameterError(f"{parameter.opts[0]} is not for --task {task}. Leave it out.")
         if task != "bli" and typed and parameter.name in ("retrievals", "metrics", "oov"):
             raise ParameterError(
                 f"{parameter.opts[0]} belongs to --task bli; --task {task} does not use it. Leave "

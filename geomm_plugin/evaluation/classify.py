@@ -1,0 +1,173 @@
+"""[evaluate] Zero-shot transfer: a classifier of texts learns in one language, and reads another.
+
+Texts are IDF-weighted means of their words' unit vectors in the shared space; the classifier is
+multinomial logistic regression, whose C is chosen by cross-validation on the *training* language
+and reported. The better two languages are aligned, the less accuracy is lost on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.evaluation.logistic import (
+    FOLDS,
+    LogisticRegression,
+    best_strength,
+    cross_validate,
+    fit_logistic,
+)
+from geomm_plugin.evaluation.task import Task, TaskScore, as_space
+from geomm_plugin.evaluation.texts import (
+    LabelledTexts,
+    has_words,
+    read_labelled_texts,
+    text_vectors,
+)
+from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.shared_space import SharedSpace
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classify(Task):
+    """Texts of one language classified by what was learnt from labelled texts of another."""
+
+    name: ClassVar[str] = "classify"
+    roles: ClassVar[tuple[str, ...]] = ("train", "test")
+
+    train: Mapping[str, LabelledTexts]  # by language; each trains a classifier of its own
+    test: Mapping[str, LabelledTexts]
+    C: float | None = None  # the weight of the loss; None: by cross-validation
+    seed: int = 0  # divides the training texts into folds
+
+    def __post_init__(self) -> None:
+        if not self.train or not self.test:
+            raise ParameterError(
+                "Classification needs labelled texts to train on and others to test on, each by "
+                "language: train={'en': ...}, test={'es': ...}."
+            )
+        if self.C is not None and not 0 < self.C < np.inf:
+            raise ParameterError(f"C is a number above 0; it is {self.C}.")
+        for language, texts in self.train.items():
+            self._check_labels(language, texts)
+
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
+    ) -> Self:
+        """Read files of label<TAB>text: {"train": {"en": path}, "test": {"es": path}}."""
+        read = {
+            role: {language: read_labelled_texts(path) for language, path in files[role].items()}
+            for role in cls.roles
+        }
+        return cls(read["train"], read["test"])
+
+    def score(self, space: SharedSpace) -> list[TaskScore]:
+        """Train in each training language, and test in each test language."""
+        tests = {name: text_vectors(space, name, texts.texts) for name, texts in self.test.items()}
+        scores = []
+        for language, texts in progress.over("Training", list(self.train.items())):
+            vectors = text_vectors(space, language, texts.texts)
+            classes, labels = np.unique(texts.labels, return_inverse=True)
+            known = has_words(vectors)
+            self._check_counts(language, np.bincount(labels[known], minlength=len(classes)))
+            classifier, details = self._learn(vectors[known], labels[known])
+            for name, rows in tests.items():
+                answers = classes[classifier.predict(rows)]
+                scores.append(self._score(language, name, answers, rows, details))
+        return scores
+
+    def _learn(
+        self, vectors: Matrix, labels: RowIndices
+    ) -> tuple[LogisticRegression, dict[str, Any]]:
+        if self.C is not None:
+            return fit_logistic(vectors, labels, self.C), {"C": self.C, "cv_accuracy": None}
+        accuracies = cross_validate(vectors, labels, seed=self.seed)
+        C = best_strength(accuracies)
+        details = {"C": C, "cv_accuracy": accuracies[C]}
+        return fit_logistic(vectors, labels, C), details
+
+    def _score(
+        self, train: str, test: str, answers: Any, vectors: Matrix, details: Mapping[str, Any]
+    ) -> TaskScore:
+        truth = np.array(self.test[test].labels)
+        hits = (answers == truth).astype(np.float64)
+        return TaskScore(
+            self.name,
+            {"train": train, "test": test},
+            {"accuracy": float(hits.mean()), "macro-f1": macro_f1(truth, answers)},
+            hits,
+            {**details, "coverage": float(has_words(vectors).mean()), "n_texts": len(truth)},
+        )
+
+    def _check_counts(self, language: str, counts: RowIndices) -> None:
+        if counts.min() < FOLDS:
+            raise FormatError(
+                f"The training texts of {language} need at least {FOLDS} with known words for each "
+                f"label; the rarest label has {counts.min()}. Add texts, check the language, or "
+                "leave the label out."
+            )
+
+    def _check_labels(self, language: str, texts: LabelledTexts) -> None:
+        known = set(texts.labels)
+        if len(known) < 2:
+            raise FormatError(
+                f"The training texts of {language} have {len(known)} labels; a classifier needs at "
+                "least two."
+            )
+        for name, tested in self.test.items():
+            unknown = sorted(set(tested.labels) - known)
+            if unknown or not tested.labels:
+                what = f"the label {unknown[0]!r}" if unknown else "no text"
+                raise FormatError(
+                    f"The test texts of {name} have {what}; those of {language}, which are learnt "
+                    f"from, have {', '.join(sorted(known))}. Name labels alike in both, or leave "
+                    "others out."
+                )
+
+    def __repr__(self) -> str:
+        sides = [
+            ", ".join(f"{language} {len(texts)}" for language, texts in side.items())
+            for side in (self.train, self.test)
+        ]
+        return f"<Classify: train {sides[0]}; test {sides[1]}>"
+
+
+def macro_f1(truth: Any, answers: Any) -> float:
+    """Return the mean over labels of F1 = 2 hits / (answers with the label + texts of the label).
+
+    Labels are those of the texts and of the answers.
+    """
+    classes, codes = np.unique(np.concatenate([truth, answers]), return_inverse=True)
+    true, given = codes[: len(truth)], codes[len(truth) :]
+    hits = np.bincount(true[true == given], minlength=len(classes))
+    total = np.bincount(codes, minlength=len(classes))
+    return float(np.mean(2 * hits / total))
+
+
+def evaluate_classification(
+    space: Mapping[str, object],
+    train: Mapping[str, LabelledTexts],
+    test: Mapping[str, LabelledTexts],
+    *,
+    C: float | None = None,
+) -> list[TaskScore]:
+    """Train a classifier in one language, and test it in others that share the space.
+
+    Parameters
+    ----------
+    space
+        A SharedSpace, or aligned embeddings by language.
+    train, test
+        Labelled texts by language; read_labelled_texts(path) reads label<TAB>text.
+    C
+        The weight of the loss against the size of the weights; by default it is chosen by
+        cross-validation on the training language.
+    """
+    return Classify(train, test, C).score(as_space(space))

@@ -1,0 +1,56 @@
+"""evaluate --task: files in, rows out, and options that a task would not look at are refused."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin.cli import group
+from geomm_plugin.demo import FOLDER
+
+FILES = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es")]
+TEXTS = [x for n in ("en", "es") for x in ("--texts", f"{n}={FOLDER}/sentences.{n}.txt.gz")]
+TRAIN = ["--train", f"en={FOLDER}/topics.en.tsv.gz"]
+TEST = ["--test", f"es={FOLDER}/topics.es.tsv.gz"]
+
+
+def run(*arguments, status=0):
+    found = CliRunner().invoke(group, ["evaluate", *FILES, "-q", *arguments])
+    assert found.exit_code == status, found.output
+    return found
+
+
+def test_sentences_print_a_row_for_each_direction_and_retrieval():
+    rows = json.loads(run("--task", "sentences", *TEXTS, "--json").stdout)
+    assert [(row["pair"], row["retrieval"]) for row in rows] == [
+        *(("en-es", "csls"), ("en-es", "cosine"), ("es-en", "csls"), ("es-en", "cosine")),
+    ]
+    assert all({"p@1", "p@5", "p@10"} <= set(row) for row in rows)
+    rows = json.loads(run("--task", "sentences", *TEXTS, "-r", "csls:k=5", "--json").stdout)
+    assert [row["retrieval"] for row in rows] == ["csls(k=5)"] * 2
+
+
+def test_classify_prints_a_row_for_each_test_language():
+    arguments = ("--task", "classify", *TRAIN, *TEST)
+    (row,) = json.loads(run(*arguments, "--json").stdout)
+    assert (row["train"], row["test"]) == ("en", "es")
+    assert {"accuracy", "macro-f1", "C", "cv_accuracy"} <= set(row)
+    shown = run(*arguments).stdout.splitlines()
+    assert shown[0].split()[:4] == ["train", "test", "accuracy", "macro-f1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--task", "sentence", *TEXTS], "There is no task 'sentence'. Did you mean 'sentences'?"),
+        (["--task", "sentences"], "--task sentences needs --texts LANG=FILE."),
+        (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE."),
+        (["--task", "classify", *TRAIN, *TEST, "-r", "csls"], "--retrieval is not for"),
+        (["--task", "sentences", *TEXTS, "--oov", "wrong"], "--oov is not for --task sentences"),
+        (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
+        (["--task", "bli", *TEXTS, "-d", "en-es=x"], "--texts is not for --task bli"),
+        (["--task", "similarity"], "--task similarity needs --dictionary"),
+    ],
+)
+def test_what_a_task_cannot_use_is_refused(arguments, message):
+    assert message in run(*arguments, status=2).stderr
