@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.embeddings import Embeddings, as_embeddings
     from geomm_plugin.evaluation.comparison import compare
     from geomm_plugin.evaluation.metrics import Metric
+    from geomm_plugin.evaluation.task import Task, TaskScore
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
@@ -58,6 +59,8 @@ __all__ = [
     "Normalizer",
     "Retrieval",
     "SharedSpace",
+    "Task",
+    "TaskScore",
     "as_dictionary",
     "as_embeddings",
     "as_mapper",
@@ -86,6 +89,7 @@ _NAMES_IN = {
     "embeddings": ("Embeddings", "as_embeddings"),
     "evaluation.comparison": ("compare",),
     "evaluation.metrics": ("Metric",),
+    "evaluation.task": ("Task", "TaskScore"),
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),

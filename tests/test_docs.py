@@ -5,6 +5,7 @@ speak of, made from the demo data. Blocks marked `py` show parts of files and ar
 """
 
 import ast
+import gzip
 import pkgutil
 import re
 import shlex
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 import geomm_plugin
 from geomm_plugin import hookspecs, registry, write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.demo import FOLDER
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -44,6 +46,10 @@ def files(demo, tmp_path_factory):
             lines = "".join(f"{one} {other}\n" for one, other in part[source, target][:800])
             path = folder / f"{source}-{target}.{name}.txt"
             path.write_text(lines, encoding="utf-8")
+    for language in ("en", "es"):
+        for name, kind in (("sentences", "txt"), ("topics", "tsv")):
+            packed = (FOLDER / f"{name}.{language}.{kind}.gz").read_bytes()
+            (folder / f"{name}.{language}.{kind}").write_bytes(gzip.decompress(packed))
     (folder / "words.txt").write_text("unfreedoms\n", encoding="utf-8")
     return folder
 

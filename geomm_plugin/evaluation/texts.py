@@ -89,7 +89,9 @@ def _word_pattern() -> re.Pattern[str]:
 def text_vectors(space: SharedSpace, language: str, texts: Sequence[str]) -> Matrix:
     """Return one unit row for each text; a text without a known word of any weight is zero."""
     counts = word_counts(texts, space[language])
-    return unit((counts * idf(counts)) @ space.unit_vectors(language))
+    used = np.unique(counts.indices).astype(np.intp)  # no other word need be mapped
+    weighted: Any = counts * idf(counts)
+    return unit(weighted.tocsr()[:, used] @ space.unit_rows(language).rows(used))
 
 
 def word_counts(texts: Iterable[str], embeddings: Embeddings) -> csr_array[Any, Any]:
