@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
+from geomm_plugin.printable import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -59,10 +61,10 @@ def task(label: str, total: float | None = None) -> Iterator[Callable[..., None]
     if display is None:
         yield _ignore
         return
-    bar = display.add_task(label, total=total, note="")
+    bar = display.add_task(printable(label), total=total, note="")
 
     def advance(amount: float = 1, note: str = "") -> None:
-        display.update(bar, advance=amount, note=note)
+        display.update(bar, advance=amount, note=printable(note))
 
     try:
         yield advance

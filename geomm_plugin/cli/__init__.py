@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import signal
-import sys
 import warnings
 from importlib import import_module
 from typing import Any
 
 import click
 
+from geomm_plugin.cli import ending
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import GeommError, UnknownNameError, did_you_mean
 
 # The commands in the order of --help, which shows these lines and imports none of them; the command
@@ -68,27 +67,24 @@ class Commands(click.Group):
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 return super().invoke(ctx)
-        except GeommError as error:
-            click.echo(str(error), err=True)
-            ctx.exit(2)
         except click.UsageError as error:
             if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
                 raise  # shows the help
-            click.echo(f"{error.format_message()} See {error.ctx.command_path} --help.", err=True)
-            ctx.exit(2)
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read the output has gone: nothing to say
+            show(f"{error.format_message()} See {error.ctx.command_path} --help.", err=True)
+            ctx.exit(ending.FAILED)
+        except (GeommError, OSError, MemoryError) as error:
+            if isinstance(error, BrokenPipeError):  # nobody reads the output any more
                 raise
-            click.echo(_sentence(error), err=True)
-            ctx.exit(2)
+            show(ending.sentence_of(error), err=True)
+            ctx.exit(ending.FAILED)
         except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
-            ctx.exit(130)
+            show(ending.STOPPED, err=True)
+            ctx.exit(ending.INTERRUPTED)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     if issubclass(category, UserWarning):
-        click.echo(f"Warning: {message}", err=True)
+        show(f"Warning: {message}", err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -103,26 +99,6 @@ def group() -> None:
 
 
 def main(prog_name: str = "geomm") -> None:
-    """Run the command line."""
-    # Words of any language are printed, also where the terminal's encoding lacks them.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    # Whoever ends a run from outside finds no temporary files: `with` blocks are left in order.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
-            signal.signal(getattr(signal, name), _end)
-    try:
+    """Run the command line; whatever happens, it ends with a sentence."""
+    with ending.in_a_sentence():
         group(prog_name=prog_name)
-    except OSError as error:  # outside of any command, e.g. --help into a full disk
-        click.echo(_sentence(error), err=True)
-        raise SystemExit(2) from None
-
-
-def _sentence(error: OSError) -> str:
-    place = "" if error.filename is None else f" ({error.filename})"
-    return f"The system refused: {error.strerror or error}{place}."
-
-
-def _end(number: int, frame: object) -> None:
-    raise SystemExit(128 + number)

@@ -13,6 +13,7 @@ from geomm_plugin import progress
 from geomm_plugin.alignment.record import MAPPER, fingerprint_of_file, fingerprint_of_fit
 from geomm_plugin.alignment.run import AlignRun
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
 from geomm_plugin.files.atomic import check_writable, make_folder
@@ -131,8 +132,8 @@ def command(
         for language, name in files.items():
             told = "Kept" if language in kept else "Wrote"
             size = "" if language in kept else f"  {space[language]!r}"
-            click.echo(f"{told} {output / name}{size}")
-        click.echo(f"{'Wrote' if run.fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
+            show(f"{told} {output / name}{size}")
+        show(f"{'Wrote' if run.fitted is None else 'Kept'} {output / MAPPER}  {chosen!r}")
 
 
 def _check_names(files: Mapping[str, str]) -> None:
@@ -163,9 +164,9 @@ def _summarize_fit(mapper: Mapper) -> None:
     for pair, counts in pairs.items() if isinstance(pairs, Mapping) else ():
         if isinstance(counts, Mapping):
             details = ", ".join(f"{count} {what}" for what, count in counts.items())
-            click.echo(f"{pair}: {details}")
+            show(f"{pair}: {details}")
     with suppress(FormatError):
         for pair, choice in regularization_choices(report).items():
             scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
             tried = f" (held-out P@1 {scores})" if scores else ""
-            click.echo(f"{pair}: regularization {choice.value:g}{tried}")
+            show(f"{pair}: regularization {choice.value:g}{tried}")

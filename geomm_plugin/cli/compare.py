@@ -9,6 +9,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, html_report, options
+from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.dictionary import CheckedDictionaries, oriented
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.comparison import compare
@@ -104,13 +105,13 @@ def command(
         html_report.write_report(html, found)
     failed = [run for run in found.runs if run.error is not None]
     if as_json:
-        click.echo(found.to_json())
+        show_json(found.to_json())
     elif as_csv:
-        click.echo(found.to_csv(), nl=False)
+        show_data(found.to_csv())
     elif markdown:
-        click.echo(found.to_markdown(), nl=False)
+        show(found.to_markdown(), nl=False)
     else:
-        click.echo(str(found))
+        show(str(found))
     if len(failed) == len(found.runs):
         raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")
 

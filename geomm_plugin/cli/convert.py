@@ -8,6 +8,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.formats import read_embeddings, write_embeddings
 
 
@@ -34,4 +35,4 @@ def command(
         embeddings = read_embeddings(source, max_words=max_words)
         write_embeddings(embeddings, target, format=written)
     if not quiet:
-        click.echo(f"Wrote {target}  {embeddings!r}")
+        show(f"Wrote {target}  {embeddings!r}")

@@ -6,6 +6,7 @@ import click
 
 from geomm_plugin import progress, registry
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.evaluation.translation import evaluate
 from geomm_plugin.mapper import Mapper
@@ -48,12 +49,12 @@ def command(quiet: bool) -> None:
     demo = load_demo()
     sizes = ", ".join(f"{name} {len(value)}" for name, value in demo.embeddings.items())
     pairs = ", ".join(f"{s}-{t} {len(found)}" for (s, t), found in demo.train.items())
-    click.echo(f"Words: {sizes}. Training pairs: {pairs}. es-it has none: it goes through en.\n")
+    show(f"Words: {sizes}. Training pairs: {pairs}. es-it has none: it goes through en.\n")
     with progress.shown(quiet):
         mapper = get_mapper("geomm").fit(demo.embeddings, demo.train)
         _translate(mapper.map(demo.embeddings), demo)
         _compare(demo, fitted=mapper)
-    click.echo(NEXT)
+    show(NEXT)
 
 
 def _translate(space: SharedSpace, demo: Demo) -> None:
@@ -61,13 +62,13 @@ def _translate(space: SharedSpace, demo: Demo) -> None:
         words = [found[0][0] for found in space.translate(WORDS, "en", source, k=1)]
         for word, answers in zip(words, space.translate(words, source, target, k=3), strict=True):
             shown = "  ".join(f"{answer} ({score:.2f})" for answer, score in answers)
-            click.echo(f"{source}-{target}  {word:<12} {shown}")
-    click.echo()
+            show(f"{source}-{target}  {word:<12} {shown}")
+    show()
 
 
 def _compare(demo: Demo, fitted: Mapper) -> None:
     names = [f"{source}-{target}" for source, target in demo.test]
-    click.echo(f"{'P@1 (CSLS)':<16}" + "".join(f"{name:>8}" for name in names))
+    show(f"{'P@1 (CSLS)':<16}" + "".join(f"{name:>8}" for name in names))
     for name in QUICK:
         mapper = fitted
         if name != fitted.name:
@@ -78,7 +79,7 @@ def _compare(demo: Demo, fitted: Mapper) -> None:
             evaluate(space, source, target, dictionary, metrics=["p@1"]).scores["p@1"]
             for (source, target), dictionary in demo.test.items()
         ]
-        click.echo(f"{name:<16}" + "".join(f"{score:>8.3f}" for score in scores))
+        show(f"{name:<16}" + "".join(f"{score:>8.3f}" for score in scores))
     others = [name for name in registry.mappers if name not in QUICK]
     if others:
-        click.echo(f"\nAlso here, some of them slower: {', '.join(others)}.")
+        show(f"\nAlso here, some of them slower: {', '.join(others)}.")

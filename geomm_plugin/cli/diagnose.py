@@ -8,9 +8,11 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
 from geomm_plugin.evaluation.tables import text_table
+from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_mapper
 
 SHOWN = 20  # suspicious pairs
@@ -58,7 +60,7 @@ def command(
             )
         found = diagnose(read, pairs, chosen)
     if as_json:
-        click.echo(json.dumps([one.row() for one in found], ensure_ascii=False))
+        show_json(json.dumps([one.row() for one in found], ensure_ascii=False))
         return
     for one in found:
         _show(one)
@@ -67,7 +69,7 @@ def command(
 def _show(found: Diagnosis) -> None:
     source, target = found.pair
     mapped = found.hubness
-    click.echo(f"{source}-{target}")
+    show(f"{source}-{target}")
     rows = [
         ["dictionary", f"{found.n_pairs} pairs, coverage {found.coverage:.0%}"],
         ["missing", f"{found.missing_source} in {source}, {found.missing_target} in {target}"],
@@ -78,12 +80,11 @@ def _show(found: Diagnosis) -> None:
         ["singular value gap", f"{found.singular_value_gap:.1f} (isometric: 0)"],
         ["suspicious pairs", str(len(found.suspicious))],
     ]
-    click.echo(text_table([["  " + name, value] for name, value in rows]))
+    show(text_table([["  " + name, value] for name, value in rows]))
     for pair in found.suspicious[:SHOWN]:
-        click.echo(
-            f"    {pair.source} - {pair.target}  cosine {pair.cosine:.2f}; rather {pair.suggestion}"
-        )
+        words = printable(f"{pair.source} - {pair.target}")
+        show(f"    {words}  cosine {pair.cosine:.2f}; rather {printable(pair.suggestion)}")
     if len(found.suspicious) > SHOWN:
-        click.echo(f"    and {len(found.suspicious) - SHOWN} more (--json lists all)")
+        show(f"    and {len(found.suspicious) - SHOWN} more (--json lists all)")
     for sentence in found.advice():
-        click.echo(f"  {sentence}")
+        show(f"  {sentence}")

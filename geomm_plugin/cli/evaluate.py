@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options, task_files
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
@@ -113,10 +114,10 @@ def command(
     named = {"mapper": None if mapper is None else mapper.name} | dict.fromkeys(names)
     rows = [named | row for row in (_averaged(rows) if task == "bli" else rows)]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        show_json(json.dumps(rows, ensure_ascii=False))
         return
     shown = [name for name in names if name != "task"]
-    click.echo(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
+    show(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
 
 
 def _check_options(task: str, tests: tuple[str, ...]) -> None:

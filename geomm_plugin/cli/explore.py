@@ -10,6 +10,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import load_demo
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
@@ -65,7 +66,7 @@ def command(
             explorer = Explorer(spaces)
         explorer.prepare()
     with ExplorerServer(explorer, port) as server:
-        click.echo(f"Explore at {server.address}  (Ctrl-C ends it)")
+        show(f"Explore at {server.address}  (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(server.address)
         with suppress(KeyboardInterrupt):

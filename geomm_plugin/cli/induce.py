@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import columns_of
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.files.atomic import written_beside
@@ -110,7 +111,7 @@ def command(
     with written_beside(output) as part:
         part.write_bytes(b"".join(lines))
     if not quiet:
-        click.echo(f"Wrote {output}  {len(lines)} pairs of {len(found)} that are mutual")
+        show(f"Wrote {output}  {len(lines)} pairs of {len(found)} that are mutual")
 
 
 def _line(word: str, translation: str, score: float | None) -> bytes | None:

@@ -8,6 +8,7 @@ import json
 import click
 
 from geomm_plugin import registry
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.parameters import parameters_of
 
 
@@ -30,11 +31,11 @@ def command(as_json: bool) -> None:
         for name, mapper in registry.mappers.items()
     ]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, default=repr))
+        show_json(json.dumps(rows, ensure_ascii=False, default=repr))
         return
     width = max(len(name) for name in registry.mappers)
     for name, row in zip(registry.mappers, rows, strict=True):
         parameters = "  ".join(map(str, parameters_of(registry.mappers[name]).values()))
-        click.echo(f"{name:<{width}}  {row['summary']}")
-        click.echo(f"{'':<{width}}  {parameters}")
-        click.echo(f"{'':<{width}}  from {row['package']}")
+        show(f"{name:<{width}}  {row['summary']}")
+        show(f"{'':<{width}}  {parameters}")
+        show(f"{'':<{width}}  from {row['package']}")

@@ -6,6 +6,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
 
@@ -73,6 +74,6 @@ def command(
             disjoint=disjoint_pivot,
         )
     if as_json:
-        click.echo(found.to_json())
+        show_json(found.to_json())
     else:
-        click.echo(found.to_markdown() if markdown else str(found), nl=not markdown)
+        show(found.to_markdown() if markdown else str(found), nl=not markdown)

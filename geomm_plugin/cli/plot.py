@@ -11,6 +11,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
@@ -189,7 +190,7 @@ def learning(
         test = options.read_dictionaries(tests, (), read)
         rows = learning_curve(chosen, read, train, test, sizes=sizes or SIZES, jobs=1)
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        show_json(json.dumps(rows, ensure_ascii=False))
     _save(plot_learning_curve(rows, pair=pair, fonts=fonts), output, fonts, quiet or as_json)
 
 
@@ -207,7 +208,7 @@ def _save(figure: Figure, output: Path, fonts: Sequence[str], quiet: bool) -> No
 
     save_figure(figure, output, fonts=fonts)
     if not quiet:
-        click.echo(f"Wrote {output}")
+        show(f"Wrote {output}")
 
 
 def _translations(

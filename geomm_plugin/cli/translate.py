@@ -9,7 +9,9 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.printable import printable
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
@@ -58,12 +60,12 @@ def command(
             {"word": word, "translations": [{"word": w, "score": s} for w, s in found]}
             for word, found in zip(words, answers, strict=True)
         ]
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        show_json(json.dumps(rows, ensure_ascii=False))
         return
-    width = max(map(len, words))
+    width = max(len(printable(word)) for word in words)
     for word, found in zip(words, answers, strict=True):
-        shown = "  ".join(f"{w} ({score:.3f})" for w, score in found)
-        click.echo(f"{word:<{width}}  {shown}")
+        shown = "  ".join(f"{printable(w)} ({score:.3f})" for w, score in found)
+        show(f"{printable(word):<{width}}  {shown}")
 
 
 def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[str]]:

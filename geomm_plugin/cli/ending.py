@@ -1,0 +1,109 @@
+"""How a run ends: always with a sentence and a status, never with a traceback of ours.
+
+Signals from outside leave `with` blocks in order, so that no temporary file stays behind. A stop by
+Ctrl-C counts as one even where a library turned it into an error of its own on the way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from geomm_plugin.cli.terminal import show
+from geomm_plugin.errors import GeommError
+
+FAILED, INTERRUPTED = 2, 130  # exit statuses; 128 + SIGINT
+STOPPED = "Stopped."
+
+
+def sentence_of(error: BaseException) -> str:
+    """Say what ended a run, and what to do."""
+    if isinstance(error, GeommError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        size = f" ({error})" if str(error) else ""
+        return (
+            f"There is not enough memory{size}. Read fewer words with --max-words, or end other "
+            "programs."
+        )
+    if isinstance(error, OSError):
+        place = "" if error.filename is None else f" ({error.filename})"
+        return f"The system refused: {error.strerror or error}{place}."
+    return STOPPED
+
+
+@contextmanager
+def in_a_sentence() -> Iterator[None]:
+    """Run the command line inside: streams that can be written to, signals, and the last word."""
+    _open_standard_streams()
+    interrupt = _Interrupt()
+    for name, handler in (("SIGINT", interrupt), ("SIGTERM", _end), ("SIGHUP", _end)):
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) in usual:
+            signal.signal(getattr(signal, name), handler)
+    try:
+        yield
+    except SystemExit as error:
+        status = error.code
+    except (Exception, KeyboardInterrupt) as error:
+        if not (interrupt.came or isinstance(error, (GeommError, OSError, MemoryError))):
+            raise  # a defect of ours: its traceback is what a report needs
+        show(STOPPED if interrupt.came else sentence_of(error), err=True)
+        status = INTERRUPTED if interrupt.came else FAILED
+    else:
+        status = 0
+    raise SystemExit(_flushed(status))
+
+
+class _Interrupt:
+    """Raises KeyboardInterrupt at Ctrl-C, and remembers that it came."""
+
+    came = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _open_standard_streams() -> None:
+    """Put the null device where standard streams are closed; print words of any language."""
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:  # else the next file that is opened would get what goes to the stream
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    os.close(descriptor)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # also what the terminal's encoding lacks
+
+
+def _flushed(status: object) -> object:
+    """Write what is still to be written; Python's own attempt at exit would end in a traceback."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            show(sentence_of(error), err=True)
+        status = status or FAILED
+        _drop(1)
+    with suppress(OSError):
+        sys.stderr.flush()
+        return status
+    _drop(2)
+    return status
+
+
+def _drop(descriptor: int) -> None:
+    """Let what a stream still holds go nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
