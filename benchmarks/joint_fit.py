@@ -50,9 +50,9 @@ def main(
         with few_threads():
             mapper.fit(languages, pairs)
         seconds = time.process_time() - start
-        found = mapper.report_["solver"]
-        gain = f"{len(pairs) - found['cost']:.6f}"
-        rows.append([solver, f"{seconds:.1f}", str(found["iterations"]), gain])
+        (run,) = mapper.report_.solver.values()
+        gain = f"{len(pairs) - run.cost:.6f}"
+        rows.append([solver, f"{seconds:.1f}", str(run.iterations), gain])
     click.echo(text_table(rows))
 
 

@@ -12,11 +12,11 @@ LanguagePair: TypeAlias = tuple[str, str]
 
 def neighbors(edges: Iterable[LanguagePair]) -> dict[str, list[str]]:
     """List the languages that each language has a dictionary with, in alphabetical order."""
-    found: dict[str, set[str]] = {}
+    linked: dict[str, set[str]] = {}
     for source, target in edges:
-        found.setdefault(source, set()).add(target)
-        found.setdefault(target, set()).add(source)
-    return {language: sorted(found[language]) for language in sorted(found)}
+        linked.setdefault(source, set()).add(target)
+        linked.setdefault(target, set()).add(source)
+    return {language: sorted(linked[language]) for language in sorted(linked)}
 
 
 def spanning_tree(edges: Iterable[LanguagePair], root: str) -> list[tuple[str, str]]:

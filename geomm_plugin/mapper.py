@@ -8,19 +8,16 @@ language's own normalization. So transform, W, map, save and load are written on
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    Matrix,
-    as_numbers,
-)
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import (
@@ -31,12 +28,14 @@ from geomm_plugin.errors import (
     did_you_mean,
 )
 from geomm_plugin.factorization import FactorizationError, few_threads
-from geomm_plugin.language_graph import check_connected
+from geomm_plugin.fitting.fit_report import FitReport, PairCounts
+from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
 from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 
-TIME = "cpu seconds"  # in a mapper's report; told, but not saved, so that equal fits save equally
+Vectors: TypeAlias = Mapping[str, NormalizedVectors]  # by language, each row normalized when read
+Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary
 
 
 class Mapper(ABC):
@@ -47,7 +46,12 @@ class Mapper(ABC):
     """
 
     name: ClassVar[str]
-    joint: ClassVar[bool] = False  # whether it learns many languages at once, not pair by pair
+    report_: FitReport  # how the last fit went
+
+    @property
+    def joint(self) -> bool:
+        """Whether it learns many languages at once, not pair by pair."""
+        return False
 
     @abstractmethod
     def fit(self, embeddings: Mapping[str, object], dictionaries: Dictionaries) -> Self:
@@ -86,6 +90,10 @@ class Mapper(ABC):
             setattr(self, name, value)
         return self
 
+    def clone(self) -> Self:
+        """Return an unfitted mapper with the same parameters."""
+        return type(self)(**self.get_params())
+
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
         return f"{type(self).__name__}({changed})"
@@ -95,21 +103,27 @@ class Mapper(ABC):
 class LinearMapper(Mapper):
     """One matrix per language: write learn(); fit, transform, W, state and restore are given.
 
-    What fit learns: `matrices_` (language -> A), `normalizer_`, and `report_`, a JSON-like dict
-    that tells how it went (pairs used, choices made) and is saved with the mapper.
+    What fit learns: `matrices_` (language -> A), `normalizer_`, and `report_`, a FitReport, which
+    is saved with the mapper.
     """
 
-    normalize: tuple[str, ...] = ("unit", "center")  # steps before the map, from left to right
+    normalize: tuple[str, ...] | None = ("unit", "center")  # steps before the map; None: its own
 
     @abstractmethod
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
-        """Return A for each language, from normalized vectors and pairs of their rows."""
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
+        """Return A for each language, from normalized vectors and pairs of their rows.
+
+        What is worth telling of the way there is written to the report.
+        """
 
     def steps(self) -> tuple[str, ...]:
-        """Return the steps of the normalization."""
-        return self.normalize
+        """Return the steps of the normalization: those given, or the method's own."""
+        return self.own_steps() if self.normalize is None else self.normalize
+
+    def own_steps(self) -> tuple[str, ...]:
+        """Return the steps that the method takes by default."""
+        own: tuple[str, ...] | None = parameters_of(type(self))["normalize"].default
+        return own or ()
 
     def fit(self, embeddings: Mapping[str, object], dictionaries: Dictionaries) -> Self:
         """Learn from embeddings by language and dictionaries by pair of languages.
@@ -129,23 +143,16 @@ class LinearMapper(Mapper):
             _check_finite(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
             normalizer = Normalizer(self.steps()).fit({n: v.vectors for n, v in languages.items()})
-        self.report_: dict[str, Any] = {
-            "pairs": {
-                f"{source}-{target}": {
-                    "pairs": len(found),
-                    f"missing in {source}": len(found.missing_source),
-                    f"missing in {target}": len(found.missing_target),
-                }
-                for (source, target), found in pairs.items()
-            }
-        }
+        report = FitReport(pairs={"-".join(edge): _counts(edge, pairs[edge]) for edge in pairs})
         vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
+        start = time.process_time()
         with few_threads(), np.errstate(all="ignore"):
-            matrices = self._learn_or_say_why_not(vectors, pairs)
+            matrices = self._learn_or_say_why_not(vectors, pairs, report)
+        report.cpu_seconds = time.process_time() - start
         if matrices.keys() != languages.keys():
             raise LanguagesError(
                 f"{self.name} must learn a matrix for each of {', '.join(languages)}; it learnt "
-                f"{', '.join(matrices) or 'none'}. Mend its learn()."
+                f"{', '.join(matrices) or 'none'}. Fix its learn()."
             )
         for language, matrix in matrices.items():
             if not np.isfinite(matrix).all():
@@ -153,7 +160,7 @@ class LinearMapper(Mapper):
                     f"{self.name} found no finite map for {language}; its vectors may be zero or "
                     "of extreme size, or the dictionary too small. Look at both; regularize more."
                 )
-        self.normalizer_ = normalizer
+        self.normalizer_, self.report_ = normalizer, report
         # Each its own array, laid out as a loaded one is: BLAS rounds other layouts differently.
         self.matrices_: dict[str, Matrix] = {
             name: np.array(matrices[name], np.float64, order="C") for name in languages
@@ -161,10 +168,10 @@ class LinearMapper(Mapper):
         return self
 
     def _learn_or_say_why_not(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+        self, vectors: Vectors, pairs: Pairs, report: FitReport
     ) -> dict[str, Matrix]:
         try:
-            return self.learn(vectors, pairs)
+            return self.learn(vectors, pairs, report)
         except FactorizationError as error:
             raise LanguagesError(f"{self.name} found no map. {error}") from error
         except np.linalg.LinAlgError as error:
@@ -226,7 +233,7 @@ class LinearMapper(Mapper):
         normalizer = Normalizer(self.steps())
         dimensions = {language: len(matrix) for language, matrix in matrices.items()}
         normalizer.restore(dimensions, parts["normalizer"])
-        self.matrices_, self.normalizer_, self.report_ = matrices, normalizer, {}
+        self.matrices_, self.normalizer_, self.report_ = matrices, normalizer, FitReport()
 
     def _matrix(self, language: str) -> Matrix:
         self._check_fitted()
@@ -240,6 +247,11 @@ class LinearMapper(Mapper):
     def _check_fitted(self) -> None:
         if not hasattr(self, "matrices_"):
             raise NotFittedError(f"This {self.name} mapper is not fitted; call fit() first.")
+
+
+def _counts(edge: LanguagePair, pairs: RowPairs) -> PairCounts:
+    missing = (len(pairs.missing_source), len(pairs.missing_target))
+    return PairCounts(len(pairs), dict(zip(edge, missing, strict=True)))
 
 
 def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
@@ -267,5 +279,5 @@ def _check_finite(language: str, embeddings: Embeddings) -> None:
             row = number * BLOCK_ROWS + int(np.argmin(finite))
             raise FormatError(
                 f"The vector of {embeddings.words[row]!r} (row {row} of {language}) holds NaN or "
-                "infinity. Leave the word out, or mend its vector."
+                "infinity. Leave the word out, or fix its vector."
             )

@@ -53,8 +53,9 @@ class Parameter:
 
 def parameters_of(owner: type) -> dict[str, Parameter]:
     """List the constructor's parameters, in its order."""
-    signature = inspect.signature(owner.__init__)  # type: ignore[misc]
-    hints = _hints(owner.__init__) | _hints(owner)  # type: ignore[misc]
+    constructor: Any = inspect.getattr_static(owner, "__init__")
+    signature = inspect.signature(constructor)
+    hints = _hints(constructor) | _hints(owner)
     return {
         name: Parameter(
             name,
@@ -71,7 +72,7 @@ def _kind_of(default: Any) -> Any:
     if isinstance(default, bool | int | float | str):
         return float | int if type(default) is int else type(default)
     if isinstance(default, tuple) and default:
-        return tuple[_kind_of(default[0]), ...]  # type: ignore[misc]
+        return types.GenericAlias(tuple, (_kind_of(default[0]), ...))
     return None | Any if default is None else Any
 
 
@@ -97,9 +98,9 @@ def check_parameters(owner: object) -> None:
 
 def changed_parameters(owner: object) -> dict[str, Any]:
     """Return the parameters whose values are not the default."""
-    values = {name: getattr(owner, name) for name in parameters_of(type(owner))}
-    defaults = parameters_of(type(owner))
-    return {name: value for name, value in values.items() if value != defaults[name].default}
+    known = parameters_of(type(owner))
+    values = {name: getattr(owner, name) for name in known}
+    return {name: value for name, value in values.items() if value != known[name].default}
 
 
 def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -110,8 +111,8 @@ def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
     for name, text in settings.items():
         check_known(label, name, known)
         annotation = known[name].annotation
-        found, value = _parse(text, annotation)
-        if not found:
+        is_valid, value = _parse(text, annotation)
+        if not is_valid:
             raise ParameterError(
                 f"{label}: {name}={text} is not possible; {name} takes {_describe(annotation)}."
             )
@@ -183,7 +184,9 @@ def _readings(text: str, kind: Any) -> list[Any]:
     if typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0]
         parts = [_parse(part.strip(), element) for part in text.split(",") if part.strip()]
-        return [tuple(value for _, value in parts)] if all(found for found, _ in parts) else []
+        return (
+            [tuple(value for _, value in parts)] if all(is_valid for is_valid, _ in parts) else []
+        )
     if kind is type(None) or kind is None:
         return [None] if text.lower() == "none" else []
     if kind is bool:
@@ -231,15 +234,26 @@ def split_choice(choice: str) -> tuple[str, dict[str, str]]:
     return name, split_specs(settings, "NAME:PARAMETER=VALUE, e.g. geomm:regularization=100")
 
 
+def choice_text(owner: object) -> str:
+    """Return the text NAME:PARAMETER=VALUE,... that split_choice and parse_settings read back."""
+    name = getattr(owner, "name", type(owner).__name__)
+    changed = (f"{n}={_text_of(value)}" for n, value in changed_parameters(owner).items())
+    return f"{name}:{','.join(changed)}".rstrip(":")
+
+
+def _text_of(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+
+
 def split_specs(specs: Iterable[str], form: str) -> dict[str, str]:
     """Read several NAME=VALUE texts, each name once."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for spec in specs:
         name, value = split_spec(spec, form)
-        if name in found:
-            raise ParameterError(f"{name!r} is given twice: {found[name]} and {value}. Keep one.")
-        found[name] = value
-    return found
+        if name in values:
+            raise ParameterError(f"{name!r} is given twice: {values[name]} and {value}. Keep one.")
+        values[name] = value
+    return values
 
 
 def split_spec(spec: str, form: str) -> tuple[str, str]:

@@ -27,11 +27,12 @@ from geomm_plugin.files.array_file import load_arrays
 from geomm_plugin.files.atomic import finish_moves, make_folder, written_beside
 from geomm_plugin.files.lock import held
 from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.mapper import TIME, LinearMapper, Mapper
-from geomm_plugin.parameters import check_parameters
+from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.mapper import LinearMapper, Mapper
+from geomm_plugin.parameters import check_parameters, choice_text
 from geomm_plugin.registry import get_mapper
 
-FORMAT = 1  # raised when a newer layout could not be read by older versions
+FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
 ATTEMPTS = 5  # to read a folder: another run may save a new mapper there between its two files
 NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
@@ -68,7 +69,7 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
         "mapper": mapper.name,
         "package": str(registry.mappers.origin(mapper.name)) if known else NOT_REGISTERED,
         "params": mapper.get_params(),
-        "report": _without_times(getattr(mapper, "report_", {})),
+        "report": report_of(mapper).to_json(times=False),
     }
     text = json.dumps(description | further, default=_plain)
     written = json.loads(text)  # with tuples as lists and numpy's numbers as plain ones
@@ -116,11 +117,11 @@ def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
     kinds = {"mapper": str, "package": str, "params": dict, "report": dict, "checksum": str}
     if not isinstance(description, dict) or "format" not in description:
         raise FormatError(f"{path}: not the description of a mapper. Choose another folder.")
-    found = description["format"]
-    if type(found) is not int or found != FORMAT:
+    number = description["format"]
+    if type(number) is not int or number != FORMAT:
         raise FormatError(
-            f"{path}: the format is {str(found)[:60]}; this version reads {FORMAT}. "
-            "Update geomm-plugin, or save the mapper again."
+            f"{path}: the format is {str(number)[:60]}; this version reads {FORMAT}. "
+            "Update geomm-plugin, or fit and save the mapper again."
         )
     for name, kind in kinds.items():
         if not isinstance(description.get(name), kind):
@@ -141,20 +142,20 @@ def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
     name = description["mapper"]
     if name not in registry.mappers:
         package = description["package"]
-        mend = (
+        fix = (
             ", which was not registered. Register its class first."
             if package == NOT_REGISTERED
             else f" of {package}, which is not installed. Install that package."
         )
         raise UnknownNameError(
-            f"{path} was saved by the mapper {name!r}{mend} "
+            f"{path} was saved by the mapper {name!r}{fix} "
             f"Registered: {', '.join(registry.mappers)}."
         )
     try:
         mapper = get_mapper(name, **{n: _tuples(v) for n, v in description["params"].items()})
         if isinstance(mapper, LinearMapper):  # as in fit
             check_parameters(mapper)
-    except Exception as error:  # a constructor of anybody's, with values of anybody's
+    except Exception as error:  # third-party constructor, untrusted values: anything may be raised
         raise FormatError(f"{path}: not the parameters of a {name} mapper ({error}).") from error
     return mapper
 
@@ -167,7 +168,7 @@ def restore_mapper(
         mapper.restore(arrays)
     except Exception as error:
         raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
-    mapper.report_ = description["report"]  # type: ignore[attr-defined]
+    mapper.report_ = FitReport.from_json(description["report"])
 
 
 def _checksum(description: Mapping[str, Any]) -> str:
@@ -203,19 +204,16 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _without_times(report: Any) -> Any:
-    """Leave out of a report what differs between two equal fits."""
-    if isinstance(report, dict):
-        return {name: _without_times(value) for name, value in report.items() if name != TIME}
-    return [_without_times(item) for item in report] if isinstance(report, list) else report
-
-
 def _plain(value: object) -> object:
     """Turn numpy's numbers and tuples into JSON's."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, Mapper):  # inside another one: as the text that makes it
+        text = choice_text(value)
+        if registry.as_mapper(text).get_params() == value.get_params():
+            return text
     raise FormatError(f"A mapper's parameters must be plain values to be saved; one is {value!r}.")
 
 

@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from geomm_plugin.demo import load_demo
-from geomm_plugin.testing import make_toy
+from geomm_plugin.testing import Toy, make_toy
 
 settings.register_profile("patient", deadline=None)  # no test asserts a time
 settings.load_profile("patient")
@@ -16,3 +17,39 @@ def demo():
 @pytest.fixture
 def toy():
     return make_toy()
+
+
+@pytest.fixture
+def two():
+    return make_toy(words=400, pairs=150, drawn=True, noise=0.3)
+
+
+@pytest.fixture
+def uneven():
+    return make_toy({"en": 12, "es": 9}, words=400, pairs=150, drawn=True, noise=0.3)
+
+
+@pytest.fixture
+def three():
+    return make_toy(("en", "es", "it"), words=400, pairs=200, drawn=True, noise=0.3)
+
+
+@pytest.fixture(scope="session")
+def europarl(demo):
+    """The embedded data as a toy."""
+    return Toy(demo.embeddings, demo.train)
+
+
+@pytest.fixture(scope="session")
+def demo_precision(demo):
+    """P@1 of a fitted mapper on a test dictionary of the demo data."""
+
+    def precision(mapper, source, target, retrieval="csls"):
+        gold: dict[str, set[str]] = {}
+        for word, translation in demo.test[source, target]:
+            gold.setdefault(word, set()).add(translation)
+        space = mapper.map(demo.embeddings)
+        answers = space.translate(list(gold), source, target, k=1, retrieval=retrieval)
+        return np.mean([best[0][0] in gold[word] for word, best in zip(gold, answers, strict=True)])
+
+    return precision

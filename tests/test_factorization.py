@@ -61,9 +61,9 @@ def test_all_threads_come_back_in_the_midst_of_few():
 
 def test_a_fit_has_few_threads():
     class Watching(Procrustes):
-        def learn(self, vectors, pairs):
+        def learn(self, vectors, pairs, report):
             self.threads_ = threads()
-            return super().learn(vectors, pairs)
+            return super().learn(vectors, pairs, report)
 
     vectors = np.random.default_rng(2).standard_normal((6, 3))
     words = Embeddings(list("abcdef"), vectors)

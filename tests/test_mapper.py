@@ -76,7 +76,7 @@ def test_many_languages_through_a_hub(name):
     toy = make_toy(("en", "es", "it", "fr"), words=200)
     mapper = toy.fit(get_mapper(name))
     space = mapper.map(toy.embeddings)
-    assert mapper.report_["hub"] == "en"
+    assert mapper.report_.hub == "en"
     pairs = [(f"es{n}", f"it{n}") for n in range(200)]  # no dictionary links these two
     assert evaluate(space, "es", "it", pairs).scores["p@1"] > 0.95
 
@@ -200,7 +200,7 @@ def test_a_mapper_of_a_few_lines(toy):
 
         name: ClassVar[str] = "identity"
 
-        def learn(self, vectors, pairs):
+        def learn(self, vectors, pairs, report):
             return {language: np.eye(view.shape[1]) for language, view in vectors.items()}
 
     mapper = toy.fit(Identity(normalize=()))
@@ -229,7 +229,7 @@ def test_a_learn_that_forgets_a_language_is_told(toy):
 
         name = "forgetful"
 
-        def learn(self, vectors, pairs):
+        def learn(self, vectors, pairs, report):
             return {"en": np.eye(vectors["en"].shape[1])}
 
     with pytest.raises(LanguagesError, match="forgetful must learn a matrix for each of en, es"):

@@ -1,6 +1,7 @@
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_a_loaded_mapper_is_bit_equal_and_keeps_its_report(saved, toy):
     mapper, folder = saved
     loaded = load_mapper(folder)
     assert isinstance(loaded, GeoMM) and loaded.get_params() == mapper.get_params()
-    assert loaded.report_ == json.loads(json.dumps(mapper.report_))
+    assert loaded.report_ == replace(mapper.report_, cpu_seconds=None)
     for language, embeddings in toy.embeddings.items():
         assert np.array_equal(
             loaded.transform(language, embeddings.vectors),
@@ -92,9 +93,9 @@ def test_a_damaged_array_file_is_found(saved):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"format": 99}, FormatError, "the format is 99; this version reads 1"),
+        ({"format": 99}, FormatError, "the format is 99; this version reads 2"),
         ({"mapper": "nobody", "package": "geomm_x 1.0"}, UnknownNameError, "geomm_x 1.0, which is"),
-        ({"format": True}, FormatError, "the format is True; this version reads 1"),
+        ({"format": True}, FormatError, "the format is True; this version reads 2"),
         ({"format": 2.0}, FormatError, "the format is 2.0"),
         ({"mapper": None}, FormatError, "holds no 'mapper'"),
         ({"package": 5}, FormatError, "holds no 'package'"),
@@ -139,7 +140,7 @@ def test_every_changed_byte_of_a_saved_mapper_is_found_or_changes_nothing(saved)
             else:  # a space became a "!" nowhere: only white space may change
                 assert bytes(damaged).split() == content.split()
                 assert loaded.get_params() == mapper.get_params()
-                assert loaded.report_ == json.loads(content)["report"]
+                assert loaded.report_.to_json() == json.loads(content)["report"]
         path.write_bytes(content)
 
 

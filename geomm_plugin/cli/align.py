@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -15,10 +14,10 @@ from geomm_plugin.alignment.run import AlignRun
 from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
+from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.files.atomic import check_writable, make_folder
 from geomm_plugin.files.lock import alone_in
-from geomm_plugin.fitting.fit_report import regularization_choices
+from geomm_plugin.fitting.fit_report import report_of
 from geomm_plugin.formats import read_embeddings, write_embeddings
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
@@ -159,14 +158,10 @@ def _with_words(embeddings: Embeddings, language: str, words: list[str]) -> Embe
 
 def _summarize_fit(mapper: Mapper) -> None:
     """Tell of the pairs and of lambda, as far as the mapper reports them as ours do."""
-    report = getattr(mapper, "report_", {})
-    pairs = report.get("pairs")
-    for pair, counts in pairs.items() if isinstance(pairs, Mapping) else ():
-        if isinstance(counts, Mapping):
-            details = ", ".join(f"{count} {what}" for what, count in counts.items())
-            show(f"{pair}: {details}")
-    with suppress(FormatError):
-        for pair, choice in regularization_choices(report).items():
-            scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
-            tried = f" (held-out P@1 {scores})" if scores else ""
-            show(f"{pair}: regularization {choice.value:g}{tried}")
+    report = report_of(mapper)
+    for pair, counts in report.pairs.items():
+        show(f"{pair}: {counts}")
+    for pair, choice in report.regularization.items():
+        scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
+        tried = f" (held-out P@1 {scores})" if scores else ""
+        show(f"{pair}: regularization {choice.value:g}{tried}")

@@ -137,8 +137,7 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
     from geomm_plugin.views.plots import plot_regularization
 
     _check(output)
-    report: dict[str, Any] = getattr(load_mapper(model), "report_", {})
-    _save(plot_regularization(report, fonts=fonts), output, fonts, quiet)
+    _save(plot_regularization(load_mapper(model).report_, fonts=fonts), output, fonts, quiet)
 
 
 @command.command()

@@ -29,6 +29,7 @@ from geomm_plugin.evaluation.translation import (
     chosen_metrics,
     evaluate,
 )
+from geomm_plugin.fitting.fit_report import report_of
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import changed_parameters, check_parameters
 from geomm_plugin.registry import as_mapper, as_retrieval
@@ -168,7 +169,7 @@ class Task:
 
     def run(self, label: str, mapper: Mapper) -> Run:
         """Fit a mapper and score it on every test dictionary."""
-        mapper = type(mapper)(**mapper.get_params())
+        mapper = mapper.clone()
         evaluations: list[Evaluation] = []
         seconds, peak, error = None, None, None
         with warnings.catch_warnings(record=True) as caught:
@@ -200,7 +201,7 @@ class Task:
             peak,
             error,
             tuple(evaluations),
-            getattr(mapper, "report_", {}),
+            report_of(mapper),
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
         )
 

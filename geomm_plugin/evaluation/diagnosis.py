@@ -198,7 +198,7 @@ class Case:
         )
 
     def _fit(self, mapper: Mapper, dictionary: Dictionary) -> Mapper:
-        fresh = type(mapper)(**mapper.get_params())
+        fresh = mapper.clone()
         embeddings = {self.source: self.x, self.target: self.z}
         return fresh.fit(embeddings, {(self.source, self.target): dictionary})
 

@@ -206,10 +206,8 @@ class _Trip:
 
 def _copy(mapper: Mapper, hub: str | None) -> Mapper:
     """Return a mapper with the same parameters, not fitted, and with this hub if it has hubs."""
-    params = mapper.get_params()
-    if "hub" in params:
-        params["hub"] = hub
-    return type(mapper)(**params)
+    fresh = mapper.clone()
+    return fresh.set_params(hub=hub) if "hub" in fresh.get_params() else fresh
 
 
 def find_pivot(source: str, target: str, dictionaries: Dictionaries, pivot: str | None) -> str:

@@ -16,6 +16,7 @@ from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.significance import bootstrap_interval, holm, paired_p_value
 from geomm_plugin.evaluation.tables import markdown_table, text_table
 from geomm_plugin.evaluation.translation import Evaluation
+from geomm_plugin.fitting.fit_report import FitReport
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 SIGNIFICANT = 0.05
@@ -32,7 +33,7 @@ class Run:
     peak_bytes: int | None
     error: str | None
     evaluations: tuple[Evaluation, ...]
-    report: dict[str, Any] = field(default_factory=dict)
+    report: FitReport = field(default_factory=FitReport)
     warnings: tuple[str, ...] = ()
 
     def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import (
-    Mask,
-    Matrix,
-    RowIndices,
-    Vector,
-)
+from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.fit_report import Choice
 from geomm_plugin.normalize import unit
@@ -24,13 +20,16 @@ MOST_WORDS = 1000  # held-out words of one fold: more cost time and change nothi
 FEWEST_WORDS = 10  # of a dictionary; below, nothing can be held out
 NEIGHBORS = 10  # of CSLS
 
+# From a candidate to (A_source, A_target); what all candidates share is computed before.
+MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
+
 
 def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     """Divide pairs by source word into (train, held out), 80/20, one to five times.
 
     Small dictionaries are divided more often, so that enough words are held out in all. The order
-    of the pairs does not matter. Induced pairs are no proof of anything: only pairs of the
-    dictionary are held out, and what was induced for their words is left out of the training.
+    of the pairs does not matter. Induced pairs are the model's own output, so they are never held
+    out, and what was induced for held-out words is left out of the training.
     """
     words = np.unique(pairs.given().source)
     if len(words) < FEWEST_WORDS:
@@ -46,54 +45,30 @@ def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     ]
 
 
-def choose(
-    candidates: Sequence[float],
-    fit: Callable[[RowPairs], Callable[[float], tuple[Matrix, Matrix]]],
-    source: Any,
-    target: Any,
-    pairs: RowPairs,
-    *,
-    default: float,
-    seed: int = 0,
-) -> Choice:
-    """Return the candidate whose maps translate held-out words best: P@1 by CSLS, both directions.
+@dataclass(frozen=True)
+class Trial:
+    """What was fitted on training pairs, for any candidate, and the words held out of it."""
 
-    Parameters
-    ----------
-    candidates
-        Values in increasing order.
-    fit
-        Takes training pairs; returns a function from a candidate to (A_source, A_target), so that
-        what all candidates share is computed once.
-    source, target
-        Vectors by row: arrays or NormalizedVectors.
-    default
-        What to return if there are too few words to hold any out.
+    maps_of: MapsOf
+    pool: Pool
+
+
+def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: float) -> Choice:
+    """Return the candidate whose maps translate held-out words best, on average over the trials.
+
+    Every second candidate (they are in increasing order) is tried, then the neighbours of the best
+    one. Without trials, since there are too few words to hold any out, it is the default.
     """
-    parts = [(fit(train), Pool(source, target, held)) for train, held in folds(pairs, seed)]
-    return choose_jointly(candidates, parts, default=default)
-
-
-def choose_jointly(
-    candidates: Sequence[float],
-    parts: Sequence[tuple[Callable[[float], tuple[Matrix, Matrix]], Pool]],
-    *,
-    default: float,
-) -> Choice:
-    """Return the candidate that is best on average over several fits, each with its own pool.
-
-    Every second candidate is tried, then the neighbours of the best one.
-    """
-    if not parts:
-        return Choice(default, {})
+    if not trials:
+        return Choice(default)
     scores: dict[float, float] = {}
     with progress.task("Choosing", total=len(candidates) // 2 + 3) as advance:
 
         def best_of(tried: Sequence[float]) -> float:
             for candidate in tried:
                 if candidate not in scores:
-                    found = [pool.precision(*maps_of(candidate)) for maps_of, pool in parts]
-                    scores[candidate] = float(np.mean(found))
+                    precisions = [t.pool.precision(*t.maps_of(candidate)) for t in trials]
+                    scores[candidate] = float(np.mean(precisions))
                     advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")
             return max(scores, key=lambda candidate: scores[candidate])
 
@@ -106,18 +81,18 @@ class Pool:
     """Held-out words, and the frequent words among which they look for their translations."""
 
     def __init__(self, source: Any, target: Any, held_out: RowPairs):
-        kept = np.isin(held_out.source, np.unique(held_out.source)[:MOST_WORDS])
-        held_out = held_out.take(np.flatnonzero(kept))
+        used = np.isin(held_out.source, np.unique(held_out.source)[:MOST_WORDS])
+        held_out = held_out.take(np.flatnonzero(used))
         source_rows, self.source_places = _pool_rows(len(source), held_out.source)
         target_rows, self.target_places = _pool_rows(len(target), held_out.target)
         self.source, self.target = source[source_rows], target[target_rows]
 
     def precision(self, source_map: Matrix, target_map: Matrix) -> float:
         """Return P@1 by CSLS, averaged over both directions."""
-        there, back = self.right(source_map, target_map)
+        there, back = self.correct(source_map, target_map)
         return float(there.mean() + back.mean()) / 2
 
-    def right(self, source_map: Matrix, target_map: Matrix) -> tuple[Mask, Mask]:
+    def correct(self, source_map: Matrix, target_map: Matrix) -> tuple[Mask, Mask]:
         """Say which held-out words have a gold one as their best by CSLS, in both directions."""
         x = unit(self.source @ source_map.astype(self.source.dtype))
         z = unit(self.target @ target_map.astype(self.target.dtype))
@@ -129,8 +104,8 @@ class Pool:
         turned = np.ascontiguousarray(cosines.T)
         r_target, r_source = _neighborhood(cosines), _neighborhood(turned)
         return (
-            _right(cosines, r_source, self.source_places, self.target_places),
-            _right(turned, r_target, self.target_places, self.source_places),
+            _is_correct(cosines, r_source, self.source_places, self.target_places),
+            _is_correct(turned, r_target, self.target_places, self.source_places),
         )
 
 
@@ -147,10 +122,10 @@ def _neighborhood(cosines: Matrix) -> Vector:
     return means
 
 
-def _right(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: RowIndices) -> Mask:
+def _is_correct(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: RowIndices) -> Mask:
     """Say for each query word whether its best target by CSLS is a gold one."""
     words, word_of_pair = np.unique(queries, return_inverse=True)
     best = (2 * cosines[words] - hubness).argmax(axis=1)
-    right = np.zeros(len(words), bool)
-    np.logical_or.at(right, word_of_pair, best[word_of_pair] == gold)
-    return right
+    is_correct = np.zeros(len(words), bool)
+    np.logical_or.at(is_correct, word_of_pair, best[word_of_pair] == gold)
+    return is_correct

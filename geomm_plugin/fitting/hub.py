@@ -6,18 +6,16 @@ W(L, hub) = W_1 W_2 ... along the dictionaries from L to the hub;   A_hub = I,  
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.language_graph import choose_hub, spanning_tree
-from geomm_plugin.mapper import LinearMapper
-from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.latent import Inference, join_maps
+from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -25,7 +23,7 @@ class HubMapper(LinearMapper):
     """A method for two languages: write learn_pair(); many languages are given, through a hub.
 
     Each language is mapped along its dictionaries to the hub, W = W_1 W_2 ... (composition); the
-    shared space is the hub's own: A_hub = I, A_L = W_L.
+    shared space is the hub's own (A_hub = I, A_L = W_L) unless `space` says otherwise.
     """
 
     hub: str | None = None  # by default the language with the most dictionaries; of two, the target
@@ -34,45 +32,44 @@ class HubMapper(LinearMapper):
         """Return W that maps x to z, from paired rows."""
         raise NotImplementedError(f"{type(self).__name__} must define learn_pair or learn_edge.")
 
-    def learn_edge(self, edge: Edge) -> Matrix:
+    def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W that maps the edge's source to its target; by default from its paired rows."""
         return self.learn_pair(*edge.paired_rows())
 
-    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-        """Turn the maps into the hub's space into one A per language."""
-        return {hub: np.eye(dimension), **maps}
+    @property
+    def space(self) -> Inference:
+        """Where words are compared."""
+        return "target"
 
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Learn one map for each language on the way to the hub, and compose them."""
-        hub, edges = self.edges_to_hub(vectors, pairs)
+        hub, edges = self.edges_to_hub(vectors, pairs, report)
         maps: dict[str, Matrix] = {}
         for edge in edges:
-            step = self.learn_edge(edge)
+            step = self.learn_edge(edge, report)
             maps[edge.source] = step @ maps[edge.target] if edge.target in maps else step
-        return self.join(hub, vectors[hub].shape[1], maps)
+        return join_maps(self.space, hub, vectors[hub].shape[1], maps)
+
+    def two_maps(self, W: Matrix) -> tuple[Matrix, Matrix]:
+        """Return A of the source and of the target, for one W."""
+        maps = join_maps(self.space, "target", W.shape[1], {"source": W})
+        return maps["source"], maps["target"]
 
     def edges_to_hub(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
+        self, vectors: Vectors, pairs: Pairs, report: FitReport
     ) -> tuple[str, list[Edge]]:
         """Return the hub, and each other language's edge towards it, nearest to the hub first."""
         hub, tree = self.tree_to_hub(vectors, pairs)
         edges = []
         for language, parent in tree:
-            found = (
-                pairs[language, parent]
-                if (language, parent) in pairs
-                else pairs[parent, language].reverse()
-            )
-            edges.append(Edge(language, parent, vectors[language], vectors[parent], found))
+            is_there = (language, parent) in pairs
+            own = pairs[language, parent] if is_there else pairs[parent, language].reverse()
+            edges.append(Edge(language, parent, vectors[language], vectors[parent], own))
         used_pairs(self.name, hub, tree, pairs)
-        self.report_["hub"] = hub
+        report.hub = hub
         return hub, edges
 
-    def tree_to_hub(
-        self, languages: Iterable[str], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> tuple[str, list[tuple[str, str]]]:
+    def tree_to_hub(self, languages: Iterable[str], pairs: Pairs) -> tuple[str, list[LanguagePair]]:
         """Return the hub, and (language, the next one on its way there) for all others."""
         hub = choose_hub(pairs) if self.hub is None else self.hub
         if hub not in languages:
@@ -82,15 +79,10 @@ class HubMapper(LinearMapper):
         return hub, spanning_tree(pairs, hub)
 
 
-def used_pairs(
-    name: str,
-    hub: str,
-    tree: list[tuple[str, str]],
-    pairs: Mapping[tuple[str, str], RowPairs],
-) -> dict[tuple[str, str], RowPairs]:
+def used_pairs(name: str, hub: str, tree: list[LanguagePair], pairs: Pairs) -> Pairs:
     """Return the dictionaries on the way to a hub; a warning names the others."""
     ways = {frozenset(edge) for edge in tree}
-    used = {edge: found for edge, found in pairs.items() if frozenset(edge) in ways}
+    used = {edge: pairs[edge] for edge in pairs if frozenset(edge) in ways}
     unused = ["-".join(edge) for edge in pairs if edge not in used]
     if unused:
         warnings.warn(

@@ -58,11 +58,11 @@ class JointProblem:
     ):
         self.languages = tuple(languages)
         self.regularization = regularization
-        self.dimension = max(max(found.cross.shape) for found in moments.values())
+        self.dimension = max(max(each.cross.shape) for each in moments.values())
         place = {language: number for number, language in enumerate(self.languages)}
         self.edges = [
-            (place[source], place[target], pad(found, self.dimension))
-            for (source, target), found in moments.items()
+            (place[source], place[target], pad(own, self.dimension))
+            for (source, target), own in moments.items()
         ]
 
     def latent_gradient(self, rotations: Matrix, metric: Matrix) -> LatentGradient:
@@ -70,8 +70,8 @@ class JointProblem:
         cost = self.regularization * float(np.vdot(metric, metric))
         total = np.zeros_like(rotations)
         turned = rotations @ metric
-        for i, j, found in self.edges:
-            loss, G = _loss(found, turned[i] @ rotations[j].T)
+        for i, j, moments in self.edges:
+            loss, G = _loss(moments, turned[i] @ rotations[j].T)
             H = rotations[i].T @ G @ rotations[j]
             cost += loss
             total[i] += H
@@ -82,8 +82,8 @@ class JointProblem:
     def cost(self, rotations: Sequence[Matrix] | Matrix, metric: Matrix) -> float:
         """Return the cost alone."""
         total = self.regularization * float(np.vdot(metric, metric))
-        for i, j, found in self.edges:
-            total += _loss(found, rotations[i] @ metric @ rotations[j].T)[0]
+        for i, j, moments in self.edges:
+            total += _loss(moments, rotations[i] @ metric @ rotations[j].T)[0]
         return total
 
     def euclidean_gradient(
@@ -95,8 +95,8 @@ class JointProblem:
         """
         in_rotations = [np.zeros_like(metric) for _ in rotations]
         in_metric = 2 * self.regularization * metric
-        for i, j, found in self.edges:
-            _, G = _loss(found, rotations[i] @ metric @ rotations[j].T)
+        for i, j, moments in self.edges:
+            _, G = _loss(moments, rotations[i] @ metric @ rotations[j].T)
             in_rotations[i] += G @ rotations[j] @ metric
             in_rotations[j] += G.T @ rotations[i] @ metric
             in_metric = in_metric + symmetric(rotations[i].T @ G @ rotations[j])
@@ -105,7 +105,7 @@ class JointProblem:
     @property
     def zero_cost(self) -> float:
         """The cost of the zero map, from which costs are counted: ||Y||^2 / |Omega| of each."""
-        return sum(found.square / found.pairs for _, _, found in self.edges)
+        return sum(moments.square / moments.pairs for _, _, moments in self.edges)
 
     def best_metric(self, rotations: Matrix, residual: float = RESIDUAL) -> Matrix:
         """Return the symmetric B of the lowest cost at given rotations (it may be indefinite).
@@ -118,24 +118,24 @@ class JointProblem:
         """
         seen = [
             (
-                rotations[i].T @ found.source @ rotations[i] / found.pairs,
-                rotations[j].T @ found.target @ rotations[j],
-                rotations[i].T @ found.cross @ rotations[j] / found.pairs,
+                rotations[i].T @ moments.source @ rotations[i] / moments.pairs,
+                rotations[j].T @ moments.target @ rotations[j],
+                rotations[i].T @ moments.cross @ rotations[j] / moments.pairs,
             )
-            for i, j, found in self.edges
+            for i, j, moments in self.edges
         ]
-        right = symmetric(sum((m for _, _, m in seen), start=np.zeros(seen[0][2].shape)))
+        rhs = symmetric(sum((m for _, _, m in seen), start=np.zeros(seen[0][2].shape)))
         weights = [symmetric(np.outer(np.diag(a), np.diag(c))) for a, c, _ in seen]
-        diagonal = sum(weights, start=np.full(right.shape, self.regularization))
+        diagonal = sum(weights, start=np.full(rhs.shape, self.regularization))
         diagonal = np.maximum(diagonal, diagonal.max() * 1e-12)
 
         def left(b: Matrix) -> Matrix:
             products = [symmetric(a @ b @ c) for a, c, _ in seen]
             return sum(products, start=self.regularization * b)
 
-        b = right / diagonal
-        rest = right - left(b)
-        enough = residual * float(np.linalg.norm(right))
+        b = rhs / diagonal
+        rest = rhs - left(b)
+        enough = residual * float(np.linalg.norm(rhs))
         direction = conditioned = rest / diagonal
         for _ in range(MOST_STEPS):
             if np.linalg.norm(rest) <= enough:
@@ -173,11 +173,11 @@ class JointProblem:
         return rotations, self.best_metric(rotations)
 
 
-def _loss(found: Moments, W: Matrix) -> tuple[float, Matrix]:
+def _loss(moments: Moments, W: Matrix) -> tuple[float, Matrix]:
     """Return the loss of one dictionary, counted from that of the zero map, and its gradient G."""
-    product = found.source @ W @ found.target
-    loss = float(np.vdot(product - 2 * found.cross, W)) / found.pairs
-    return loss, (2 / found.pairs) * (product - found.cross)
+    product = moments.source @ W @ moments.target
+    loss = float(np.vdot(product - 2 * moments.cross, W)) / moments.pairs
+    return loss, (2 / moments.pairs) * (product - moments.cross)
 
 
 def symmetric(matrix: Matrix) -> Matrix:
@@ -186,17 +186,17 @@ def symmetric(matrix: Matrix) -> Matrix:
     return part
 
 
-def pad(found: Moments, dimension: int) -> Moments:
+def pad(moments: Moments, dimension: int) -> Moments:
     """Give both languages the same number of dimensions, the new ones empty."""
 
     def grown(matrix: Matrix) -> Matrix:
         return np.pad(matrix, [(0, dimension - size) for size in matrix.shape])
 
-    if found.cross.shape == (dimension, dimension):
-        return found
+    if moments.cross.shape == (dimension, dimension):
+        return moments
     return replace(
-        found,
-        source=grown(found.source),
-        target=grown(found.target),
-        cross=grown(found.cross),
+        moments,
+        source=grown(moments.source),
+        target=grown(moments.target),
+        cross=grown(moments.cross),
     )

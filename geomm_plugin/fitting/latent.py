@@ -1,12 +1,24 @@
-"""The latent space: the metric of the maps into a hub, shared between both sides."""
+"""Where words are compared: in a latent space that both sides share, or in the target's own."""
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, svd
+
+# Both languages carry half of the metric of W, or the source carries all of it (A_hub = I).
+Inference: TypeAlias = Literal["latent", "target"]
+
+
+def join_maps(
+    inference: Inference, hub: str, dimension: int, maps: dict[str, Matrix]
+) -> dict[str, Matrix]:
+    """Turn the maps W into the hub's space into one A per language."""
+    return latent_maps(hub, maps) if inference == "latent" else {hub: np.eye(dimension), **maps}
 
 
 def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:

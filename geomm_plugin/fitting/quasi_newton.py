@@ -34,6 +34,7 @@ from geomm_plugin.factorization import (
     solve,
     spectral_norm,
 )
+from geomm_plugin.fitting.fit_report import SolverRun
 from geomm_plugin.fitting.joint_problem import JointProblem, symmetric
 
 MEMORY = 8  # pairs of steps and gradient changes that L-BFGS remembers
@@ -56,6 +57,10 @@ class JointSolution:
     cost: float
     iterations: int
     reason: str
+
+    def run(self, solver: str) -> SolverRun:
+        """Tell it without the point."""
+        return SolverRun(solver, self.iterations, self.reason, self.cost)
 
 
 @dataclass(frozen=True)
@@ -105,14 +110,14 @@ def minimize_jointly(
             if _inner(direction, point.gradient) >= 0:  # rounding, or a curvature that misled
                 memory.clear()
                 direction = -precondition(point.gradient)
-            found = _search_along(problem, point, direction)
-            if found is None and memory:  # the remembered steps may mislead; the gradient does not
+            move = _search_along(problem, point, direction)
+            if move is None and memory:  # the remembered steps may mislead; the gradient does not
                 memory.clear()
-                found = _search_along(problem, point, -precondition(point.gradient))
-            if found is None:
+                move = _search_along(problem, point, -precondition(point.gradient))
+            if move is None:
                 reason = "No step lowers the cost any further."
                 break
-            step, after = found
+            step, after = move
             change = after.gradient - point.gradient
             curvature = _inner(step, change)
             if curvature > 1e-10 * np.sqrt(_inner(step, step) * _inner(change, change)):
@@ -140,12 +145,12 @@ def _root(metric: Matrix) -> Matrix:
 
 def _at(problem: JointProblem, rotations: Matrix, root: Matrix) -> _Point:
     metric = root @ root
-    found = problem.latent_gradient(rotations, metric)
+    latent = problem.latent_gradient(rotations, metric)
     gradient = np.empty((len(rotations) + 1, *root.shape))
-    turned = found.rotations @ metric
+    turned = latent.rotations @ metric
     gradient[:-1] = turned - turned.transpose(0, 2, 1)
-    gradient[-1] = 2 * symmetric(root @ found.metric)
-    return _Point(rotations, root, found.cost, gradient)
+    gradient[-1] = 2 * symmetric(root @ latent.metric)
+    return _Point(rotations, root, latent.cost, gradient)
 
 
 def _moved(point: _Point, step: Tangent) -> tuple[Matrix, Matrix]:
@@ -202,10 +207,10 @@ def preconditioner(
     others = np.zeros_like(rotations)
     count = np.zeros(len(rotations))
     shift = np.sqrt(4 * problem.regularization / len(problem.edges))
-    for i, j, found in problem.edges:
-        scale = 1 / np.sqrt(found.pairs)
-        source = _raised(scale * rotations[i].T @ found.source @ rotations[i], shift)
-        target = _raised(scale * rotations[j].T @ found.target @ rotations[j], shift)
+    for i, j, moments in problem.edges:
+        scale = 1 / np.sqrt(moments.pairs)
+        source = _raised(scale * rotations[i].T @ moments.source @ rotations[i], shift)
+        target = _raised(scale * rotations[j].T @ moments.target @ rotations[j], shift)
         own[i] += source
         others[i] += target
         own[j] += target
@@ -248,8 +253,8 @@ class PairInverse:
         )
         self.sums = values[:, None] + values
 
-    def __call__(self, right: Matrix) -> Matrix:
-        """Return Omega with A Omega K + K Omega A = right."""
-        inner = (self.basis.T @ right @ self.basis) / self.sums
+    def __call__(self, rhs: Matrix) -> Matrix:
+        """Return Omega with A Omega K + K Omega A = rhs."""
+        inner = (self.basis.T @ rhs @ self.basis) / self.sums
         solution: Matrix = self.basis @ inner @ self.basis.T
         return solution

@@ -13,6 +13,7 @@ from typing import Any
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import few_threads
+from geomm_plugin.fitting.fit_report import SolverRun
 
 PATIENCE = 10
 
@@ -26,9 +27,9 @@ class Minimum:
     iterations: int
     reason: str
 
-    def report(self) -> dict[str, Any]:
-        """Tell it as plain values."""
-        return {"cost": self.cost, "iterations": self.iterations, "stopped": self.reason}
+    def run(self) -> SolverRun:
+        """Tell it without the point."""
+        return SolverRun("conjugate gradient", self.iterations, self.reason, self.cost)
 
 
 class _Converged(Exception):
@@ -60,7 +61,7 @@ def minimize(
 
     with progress.task(label, total=None) as advance, few_threads():
 
-        def watched_gradient(*point: Matrix) -> Sequence[Matrix]:
+        def watched_gradient(*point: Matrix) -> Sequence[Matrix] | Matrix:
             # pymanopt asks for a gradient exactly once at each iterate.
             costs.append(float(cost(*point)))
             best[:] = [point]
@@ -69,8 +70,8 @@ def minimize(
                 progress_made = costs[-1 - PATIENCE] - costs[-1]
                 if progress_made <= tolerance * max(abs(costs[-1]), 1e-300):
                     raise _Converged
-            found = gradient(*point)
-            return found if len(start) > 1 else found[0]  # type: ignore[return-value]
+            gradients = gradient(*point)
+            return gradients if len(start) > 1 else gradients[0]
 
         decorate = pymanopt.function.numpy(manifold)
         problem = pymanopt.Problem(

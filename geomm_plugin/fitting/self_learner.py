@@ -2,19 +2,16 @@
 
     maps_0 = fit(dictionary),   induced_r = induce(maps_r),   maps_r+1 = fit(dictionary + induced_r)
 
-Two ways to induce, both by CSLS among the most frequent words of each language:
+Pairs are induced among the most frequent words of each language (see `induction`). Mutual pairs are
+precise: the loop can run for as long as one likes. The union of both directions gains in its first
+rounds and then collapses, unless it is stopped in time.
 
-- `mutual`: the pairs of words that are each other's best translation, each labelled with its CSLS:
-  what the maps are sure of counts more. Precise: the loop can run for as long as one likes.
-- `union`: the best translation of every word, in both directions, as the paper does; a pair found
-  twice counts twice. It gains in its first rounds and then collapses, unless it is stopped in time.
-
-The mean CSLS of the mutual pairs says how good maps are without a dictionary: it rises and flattens
-together with the precision, and ends the loop. Where the dictionary can spare words, some are held
-out, and the maps that translate them best are kept: if these do not beat the plain fit by more than
-the standard error of their lead, the result *is* the plain fit. The last fit is made with the whole
-dictionary, the pairs behind the maps kept, and the parameters of that round: chosen again, on words
-that are no longer held out, they would be those that learn by heart.
+The mean CSLS of the mutual pairs rises and flattens together with the precision, and ends the loop.
+Where the dictionary can spare words, some are held out, and the maps that translate them best are
+kept: if these do not beat the plain fit by more than the standard error of their lead, the result
+*is* the plain fit. The last fit is made with the whole dictionary, the pairs that these maps were
+trained on, and the parameters of that round: chosen again, on words that are no longer held out,
+they would be those that learn by heart.
 """
 
 from __future__ import annotations
@@ -23,56 +20,41 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated
 
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    Mask,
-    Matrix,
-    Vector,
-)
-from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.arrays import Mask, Matrix
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport, RoundReport
 from geomm_plugin.fitting.held_out import Pool
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
-from geomm_plugin.mapper import TIME, LinearMapper
-from geomm_plugin.normalize import NormalizedVectors, unit
+from geomm_plugin.fitting.induction import Induced, Induction, induce, join_all, join_mutual
+from geomm_plugin.language_graph import LanguagePair
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.parameters import AtLeast, Within
-from geomm_plugin.retrieval import best_neighbors
 
 FIRST_WORDS = 10_000  # the vocabulary of the first rounds, six times as fast as that of the last
 SPARE_WORDS = 500  # source words that a dictionary must have before some are held out
-LEAST = 1e-3  # CSLS that the label of an induced pair does not fall below
-RISE = 5e-3  # of the mean CSLS in one round, relative; below, a vocabulary has told what it can
-
-Vectors: TypeAlias = Mapping[str, NormalizedVectors]
-Pairs: TypeAlias = Mapping[tuple[str, str], RowPairs]
-
-
-@dataclass(frozen=True)
-class Induced:
-    """The pairs that maps find by themselves, and the mean CSLS of those that are mutual."""
-
-    pairs: Pairs
-    mean_csls: float
+MIN_CSLS_GAIN = 5e-3  # of the mean in one round, relative; below, a vocabulary gives no more
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round: the induced pairs behind its maps (none in the first), and how good these are."""
+    """One round: what its maps were trained on, and how good they are."""
 
     words: int
-    behind: Pairs | None
+    trained_on: Pairs | None  # induced pairs, beside the dictionary; none in the first round
     mean_csls: float
     mapper: LinearMapper  # what was fitted
-    right: Sequence[Mask] = ()  # which held-out words it translates, by dictionary and direction
+    is_correct: Sequence[Mask] = ()  # held-out words it translates, by dictionary and direction
 
     @property
     def precision(self) -> float | None:
         """P@1 of held-out words, if there are any: the mean over dictionaries and directions."""
-        return float(np.mean([words.mean() for words in self.right])) if self.right else None
+        if not self.is_correct:
+            return None
+        return float(np.mean([words.mean() for words in self.is_correct]))
 
     @property
     def regularization(self) -> float | None:
@@ -85,60 +67,60 @@ class Round:
 
         The directions of a dictionary share their words, so their errors are not averaged out.
         """
-        gains = [a.astype(float) - b for a, b in zip(self.right, other.right, strict=True)]
+        gains = [
+            a.astype(float) - b for a, b in zip(self.is_correct, other.is_correct, strict=True)
+        ]
         errors = [gain.std() / np.sqrt(len(gain)) for gain in gains]
         return bool(np.mean([gain.mean() for gain in gains]) > np.mean(errors))
 
-    def report(self, found: Pairs, seconds: float) -> dict[str, Any]:
-        """Tell it as plain values."""
-        return {
-            "words": self.words,
-            "pairs induced": sum(len(pairs) for pairs in found.values()),
-            "mean csls": self.mean_csls,
-            "held-out p@1": self.precision,
-            **({} if self.regularization is None else {"regularization": self.regularization}),
-            TIME: round(seconds, 2),
-        }
+    def report(self, induced: Induced, seconds: float) -> RoundReport:
+        """Tell it without its pairs and maps."""
+        return RoundReport(
+            self.words,
+            len(induced),
+            self.mean_csls,
+            self.precision,
+            self.regularization,
+            round(seconds, 2),
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SelfLearner(LinearMapper):
     """A method with self-learning around it: write learner(); the loop is given."""
 
-    induction: Literal["mutual", "union"] = "mutual"  # how pairs are found; "union" is the paper's
+    induction: Induction = "mutual"  # how pairs are found; "union" is the paper's
     vocabulary: Annotated[int, AtLeast(1)] = 25_000  # most frequent words to find pairs among
     max_rounds: Annotated[int, AtLeast(0)] = 30
     held_out: Annotated[float, Within(0, 0.5)] = 0.2  # part of the dictionary to judge rounds by
     seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     @abstractmethod
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
         """Return the mapper that is to fit these pairs.
 
         Parameters
         ----------
-        held
-            Held-out pairs to choose parameters by; empty where there are none to spare.
+        held_out
+            Pairs to choose parameters by; empty where there are none to spare.
         induced
             Whether induced pairs are among the pairs, or they are the plain dictionary.
         """
 
-    def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Run the loop, keep its best maps, and fit once more with the whole dictionary."""
         pairs = self._used(vectors, pairs)
-        train, held = divide(pairs, self.held_out, self.seed)
-        rounds = self._rounds(vectors, train, held)
-        kept = best_round(rounds)
-        self.report_["kept round"] = kept
-        if not kept:
-            plain = self.learner(vectors, pairs, held, False)
-            return self._fit(plain, vectors, pairs, self.report_)
-        best = rounds[kept]
+        train, held_out = divide(pairs, self.held_out, self.seed)
+        rounds = self._rounds(vectors, train, held_out, report)
+        report.kept_round = best_round(rounds)
+        if not report.kept_round:
+            return self.learner(vectors, pairs, held_out, False).learn(vectors, pairs, report)
+        best = rounds[report.kept_round]
         if best.regularization is not None:
-            self.report_["regularization"] = {
-                "all dictionaries": {"chosen": best.regularization, "held-out p@1": {}}
-            }
-        return self._fit(best.mapper, vectors, self._joined(pairs, best.behind), self.report_)
+            report.regularization[ALL_DICTIONARIES] = Choice(best.regularization)
+        return best.mapper.learn(vectors, self._joined(pairs, best.trained_on), report)
 
     def _used(self, vectors: Vectors, pairs: Pairs) -> Pairs:
         """Leave out dictionaries that the method would not look at."""
@@ -147,35 +129,36 @@ class SelfLearner(LinearMapper):
             return pairs
         return used_pairs(self.name, *first.tree_to_hub(vectors, pairs), pairs)
 
-    def _rounds(self, vectors: Vectors, train: Pairs, held: Pairs) -> list[Round]:
+    def _rounds(
+        self, vectors: Vectors, train: Pairs, held_out: Pairs, report: FitReport
+    ) -> list[Round]:
         """Induce and fit until the mean CSLS rises no more, first among few words, then all."""
-        pools = {(s, t): Pool(vectors[s], vectors[t], pairs) for (s, t), pairs in held.items()}
+        pools = {(s, t): Pool(vectors[s], vectors[t], pairs) for (s, t), pairs in held_out.items()}
         rounds: list[Round] = []
-        told: list[dict[str, Any]] = []
-        self.report_["rounds"] = told
         if not self.max_rounds:
             return rounds
-        behind: Pairs | None = None
+        trained_on: Pairs | None = None
         clock = time.process_time()
-        mapper = self.learner(vectors, train, held, False)
-        maps = self._fit(mapper, vectors, train, {})
+        mapper = self.learner(vectors, train, held_out, False)
+        maps = mapper.learn(vectors, train, FitReport())
         with progress.task("Self-learning", total=self.max_rounds) as advance:
             for words in self._vocabularies(vectors, train):
                 last = -np.inf
                 while True:
-                    found = induce(vectors, maps, list(train), words, self.induction)
-                    right = translated(pools, maps)
-                    rounds.append(Round(words, behind, found.mean_csls, mapper, right))
-                    told.append(rounds[-1].report(found.pairs, time.process_time() - clock))
+                    induced = induce(vectors, maps, list(train), words, self.induction)
+                    mean_csls = induced.mean_csls
+                    is_correct = translated(pools, maps)
+                    rounds.append(Round(words, trained_on, mean_csls, mapper, is_correct))
+                    report.rounds.append(rounds[-1].report(induced, time.process_time() - clock))
                     clock = time.process_time()
-                    flat = found.mean_csls - last <= RISE * abs(found.mean_csls)
-                    if flat or len(rounds) > self.max_rounds:
+                    is_flat = mean_csls - last <= MIN_CSLS_GAIN * abs(mean_csls)
+                    if is_flat or len(rounds) > self.max_rounds:
                         break
-                    last, behind = found.mean_csls, found.pairs
-                    joined = self._joined(train, behind)
-                    mapper = self.learner(vectors, joined, held, True)
-                    maps = self._fit(mapper, vectors, joined, {})
-                    advance(1, note=f"mean CSLS {found.mean_csls:.4f}")
+                    last, trained_on = mean_csls, induced.pairs
+                    joined = self._joined(train, trained_on)
+                    mapper = self.learner(vectors, joined, held_out, True)
+                    maps = mapper.learn(vectors, joined, FitReport())
+                    advance(1, note=f"mean CSLS {mean_csls:.4f}")
         return rounds
 
     def _vocabularies(self, vectors: Vectors, pairs: Pairs) -> list[int]:
@@ -190,19 +173,10 @@ class SelfLearner(LinearMapper):
         join = join_mutual if self.induction == "mutual" else join_all
         return {edge: join(dictionary[edge], induced[edge]) for edge in dictionary}
 
-    @staticmethod
-    def _fit(
-        mapper: LinearMapper, vectors: Vectors, pairs: Pairs, report: dict[str, Any]
-    ) -> dict[str, Matrix]:
-        mapper.report_ = {}
-        maps = mapper.learn(vectors, pairs)
-        report.update(mapper.report_)
-        return maps
 
-
-def translated(pools: Mapping[tuple[str, str], Pool], maps: Mapping[str, Matrix]) -> list[Mask]:
+def translated(pools: Mapping[LanguagePair, Pool], maps: Mapping[str, Matrix]) -> list[Mask]:
     """Say which held-out words maps translate, by dictionary and direction."""
-    return [right for (s, t), pool in pools.items() for right in pool.right(maps[s], maps[t])]
+    return [mask for (s, t), pool in pools.items() for mask in pool.correct(maps[s], maps[t])]
 
 
 def best_round(rounds: Sequence[Round]) -> int:
@@ -214,7 +188,7 @@ def best_round(rounds: Sequence[Round]) -> int:
     if not rounds:
         return 0
     numbers = range(len(rounds))
-    if rounds[0].right:
+    if rounds[0].is_correct:
         best = max(numbers, key=lambda number: (rounds[number].precision, number))
         return best if rounds[best].leads(rounds[0]) else 0
     last = [number for number in numbers if rounds[number].words == rounds[-1].words]
@@ -223,71 +197,13 @@ def best_round(rounds: Sequence[Round]) -> int:
 
 def divide(pairs: Pairs, held_out: float, seed: int) -> tuple[Pairs, Pairs]:
     """Hold out a part of the source words of each dictionary that can spare them."""
-    train, held = dict(pairs), {}
+    train, aside = dict(pairs), {}
     random = np.random.default_rng(seed)
-    for edge, found in pairs.items():
-        words = np.unique(found.source)
+    for edge, whole in pairs.items():
+        words = np.unique(whole.source)
         if len(words) >= SPARE_WORDS and held_out > 0:
-            aside = random.permutation(words)[: max(1, round(held_out * len(words)))]
-            chosen = np.isin(found.source, aside)
-            train[edge] = found.take(np.flatnonzero(~chosen))
-            held[edge] = found.take(np.flatnonzero(chosen))
-    return train, held
-
-
-def induce(
-    vectors: Vectors,
-    maps: Mapping[str, Matrix],
-    edges: Sequence[tuple[str, str]],
-    words: int,
-    induction: Literal["mutual", "union"],
-) -> Induced:
-    """Translate the most frequent words of each pair of languages, in tiles, and pair them up."""
-    languages = {language for edge in edges for language in edge}
-    mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
-    pairs: dict[tuple[str, str], RowPairs] = {}
-    means = []
-    for source, target in edges:
-        best = best_neighbors(mapped[source], mapped[target])
-        rows, columns, scores = best.mutual()
-        labels = soft_labels(scores) if induction == "mutual" else None
-        if induction == "union":
-            rows = np.concatenate([np.arange(len(best.forth)), best.back])
-            columns = np.concatenate([best.forth, np.arange(len(best.back))])
-        pairs[source, target] = RowPairs(rows, columns, labels=labels)
-        means.append(float(scores.mean()) if len(scores) else -1.0)
-    return Induced(pairs, float(np.mean(means)))
-
-
-def soft_labels(scores: Vector) -> Vector:
-    """Return labels in proportion to CSLS, 1 on average."""
-    labels: Vector = np.maximum(scores, LEAST)
-    return labels / labels.mean() if len(labels) else labels
-
-
-def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix:
-    mapped = np.empty((min(words, len(vectors)), matrix.shape[1]), np.float32)
-    narrow = matrix.astype(np.float32)
-    for start in range(0, len(mapped), BLOCK_ROWS):
-        part = slice(start, min(start + BLOCK_ROWS, len(mapped)))
-        mapped[part] = unit(vectors[part] @ narrow)
-    return mapped
-
-
-def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
-    """Return the pairs of both, each once; those of the dictionary keep their label."""
-    both = join_all(dictionary, induced)
-    _, first = np.unique(np.stack([both.source, both.target]), axis=1, return_index=True)
-    return both.take(first)
-
-
-def join_all(dictionary: RowPairs, induced: RowPairs) -> RowPairs:
-    """Return the pairs of both; what is found twice counts twice."""
-    parts = (dictionary, induced)
-    hard = all(part.labels is None for part in parts)
-    return RowPairs(
-        np.concatenate([part.source for part in parts]),
-        np.concatenate([part.target for part in parts]),
-        labels=None if hard else np.concatenate([part.label() for part in parts]),
-        induced=np.arange(len(dictionary) + len(induced)) >= len(dictionary),
-    )
+            chosen = random.permutation(words)[: max(1, round(held_out * len(words)))]
+            is_chosen = np.isin(whole.source, chosen)
+            train[edge] = whole.take(np.flatnonzero(~is_chosen))
+            aside[edge] = whole.take(np.flatnonzero(is_chosen))
+    return train, aside

@@ -15,19 +15,18 @@ A_P^e instead would blow up every direction that a whitened method has weighed d
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.moments import gram
-from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.mapper import Pairs, Vectors
 
 SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest are noise
 
@@ -42,15 +41,13 @@ class TwoSidedMapper(HubMapper):
         return None
 
     @abstractmethod
-    def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
+    def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
         """Return the maps of the edge's source and target, into one space."""
 
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Learn two maps for each edge; join them in the hub's space."""
-        hub, edges = self.edges_to_hub(vectors, pairs)
-        sides = [self.learn_sides(edge) for edge in edges]
+        hub, edges = self.edges_to_hub(vectors, pairs, report)
+        sides = [self.learn_sides(edge, report) for edge in edges]
         if len(edges) == 1:
             return {edges[0].source: sides[0][0], hub: sides[0][1]}
         metric = mean_metric(

@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import svd
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.msf import power
@@ -33,13 +34,13 @@ class CCA(TwoSidedMapper):
 
     keep: Annotated[float, Within(0, 1)] = 0.6  # fraction of a dictionary's directions that is kept
 
-    def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
+    def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
         """Return the canonical projections; at least one direction is kept."""
         x_whitening = power(gram(edge.x, edge.pairs.source), -0.5)
         z_whitening = power(gram(edge.z, edge.pairs.target), -0.5)
         u, s, v = svd(x_whitening @ cross(edge.x, edge.z, edge.pairs) @ z_whitening)
         kept = max(1, round(self.keep * len(s)))
-        self.report_.setdefault("canonical correlations", {})[str(edge)] = {
+        report.extras.setdefault("canonical correlations", {})[str(edge)] = {
             "kept": kept,
             "first": float(s[0]),
             "last kept": float(s[kept - 1]),

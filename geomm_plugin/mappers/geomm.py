@@ -30,6 +30,8 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, solve, svd
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.regularized import RegularizedMapper
 from geomm_plugin.fitting.riemannian import Minimum, minimize
@@ -44,27 +46,24 @@ class GeoMM(RegularizedMapper):
     default: ClassVar[float] = 10.0
 
     solver: Literal["exact", "riemannian"] = "exact"  # the closed form, or the paper's own way
-    inference: Literal["latent", "target"] = (
-        "latent"  # where words are compared (ablation 4: target)
-    )
+    inference: Inference = "latent"  # where words are compared (ablation 4: target)
 
     @property
-    def latent(self) -> bool:
-        """Whether words are compared in the latent space."""
-        return self.inference == "latent"
+    def space(self) -> Inference:
+        """Where words are compared."""
+        return self.inference
 
     def solutions(self, edge: Edge) -> Callable[[float], Matrix]:
         """Return the closed form for every lambda."""
         return ClosedForm(edge.moments()).W
 
-    def solve(self, edge: Edge, regularization: float) -> Matrix:
+    def solve(self, edge: Edge, regularization: float, report: FitReport) -> Matrix:
         """Return W by the chosen solver."""
         if self.solver == "exact":
             return self.solutions(edge)(regularization)
-        moments = edge.moments()
-        found = riemannian_solution(moments, regularization)
-        u_source, u_target, b = found.point
-        self.report_.setdefault("solver", {})[str(edge)] = found.report()
+        minimum = riemannian_solution(edge.moments(), regularization)
+        report.solver[str(edge)] = minimum.run()
+        u_source, u_target, b = minimum.point
         W: Matrix = u_source @ b @ u_target.T
         return W
 

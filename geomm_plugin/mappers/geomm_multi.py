@@ -18,7 +18,6 @@ of the largest dictionaries, and ends on relative progress.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -27,24 +26,17 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fitting.fit_report import Choice
-from geomm_plugin.fitting.held_out import (
-    Pool,
-    choose_jointly,
-    folds,
-)
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport
+from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.quasi_newton import JointSolution, minimize_jointly
+from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.riemannian import minimize
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import ClosedForm
-from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
-
-Vectors = Mapping[str, NormalizedVectors]
-Pairs = Mapping[tuple[str, str], RowPairs]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,9 +48,7 @@ class GeoMMMulti(LinearMapper):
     candidates: ClassVar[tuple[float, ...]] = (3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1, 3)
     default: ClassVar[float] = 0.1
 
-    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = (
-        "auto"  # lambda, or by validation
-    )
+    regularization: Regularization = "auto"  # lambda, or by validation
     solver: Literal["quasi-newton", "riemannian"] = (
         "quasi-newton"  # the paper's conjugate gradient is the other, many times slower
     )
@@ -66,33 +56,26 @@ class GeoMMMulti(LinearMapper):
     max_iterations: Annotated[int, AtLeast(1)] = 1000
     seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
-    def learn(self, vectors: Vectors, pairs: Pairs) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return A_i = U_i B^(1/2) of each language."""
-        moments = {
-            (source, target): Moments.of(vectors[source], vectors[target], found)
-            for (source, target), found in pairs.items()
-        }
-        regularization = self._choose_regularization(vectors, pairs)
+        moments = {(s, t): Moments.of(vectors[s], vectors[t], own) for (s, t), own in pairs.items()}
+        regularization = self._choose_regularization(vectors, pairs, report)
         problem = JointProblem(list(vectors), moments, regularization)
-        found = self._solve(problem)
-        self.report_["solver"] = {
-            "cost": found.cost,
-            "iterations": found.iterations,
-            "stopped": found.reason,
-        }
-        values, basis = eigh(found.metric)
+        solution = self._solve(problem)
+        report.solver[ALL_DICTIONARIES] = solution.run(self.solver)
+        values, basis = eigh(solution.metric)
         root, basis = np.sqrt(values[::-1]), basis[:, ::-1]
         return {
             language: (rotation @ basis)[: vectors[language].shape[1]] * root
-            for language, rotation in zip(problem.languages, found.rotations, strict=True)
+            for language, rotation in zip(problem.languages, solution.rotations, strict=True)
         }
 
     def _solve(self, problem: JointProblem) -> JointSolution:
         with few_threads():
             share = problem.regularization / len(problem.edges)
             maps = {
-                (i, j): ClosedForm(found).W(max(share, 1e-6) * found.pairs)
-                for i, j, found in problem.edges
+                (i, j): ClosedForm(moments).W(max(share, 1e-6) * moments.pairs)
+                for i, j, moments in problem.edges
             }
             rotations, metric = problem.start(maps)
         if self.solver == "riemannian":
@@ -107,41 +90,30 @@ class GeoMMMulti(LinearMapper):
             max_iterations=self.max_iterations,
         )
 
-    def _choose_regularization(self, vectors: Vectors, pairs: Pairs) -> float:
-        """Return lambda: the number given, or what held-out words of all dictionaries tell."""
+    def _choose_regularization(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> float:
+        """Return lambda: the number given, or what held-out words of all dictionaries tell.
+
+        That is the lambda / |Omega| at which the bilingual closed forms translate best on average.
+        """
         if self.regularization != "auto":
             return self.regularization
-        choice = choose_share(self.candidates, vectors, pairs, self.default, self.seed)
-        chosen = choice.value * len(pairs)
-        self.report_["regularization"] = {
-            "all dictionaries": {
-                "chosen": chosen,
-                "held-out p@1": {
-                    f"{share * len(pairs):g}": score for share, score in choice.scores.items()
-                },
-            }
-        }
-        return chosen
-
-
-def choose_share(
-    candidates: tuple[float, ...], vectors: Vectors, pairs: Pairs, default: float, seed: int
-) -> Choice:
-    """Return the lambda / |Omega| at which the bilingual closed forms translate best on average."""
-    parts = [
-        (
-            bilingual_solutions(vectors[source], vectors[target], train),
-            Pool(vectors[source], vectors[target], held),
+        trials = [
+            Trial(
+                bilingual_maps(vectors[source], vectors[target], train),
+                Pool(vectors[source], vectors[target], held_out),
+            )
+            for (source, target), own in pairs.items()
+            for train, held_out in folds(own, self.seed)
+        ]
+        share = choose(self.candidates, trials, default=self.default)
+        choice = Choice(
+            share.value * len(pairs), {c * len(pairs): score for c, score in share.scores.items()}
         )
-        for (source, target), found in pairs.items()
-        for train, held in folds(found, seed)
-    ]
-    return choose_jointly(candidates, parts, default=default)
+        report.regularization[ALL_DICTIONARIES] = choice
+        return choice.value
 
 
-def bilingual_solutions(
-    source: Any, target: Any, pairs: RowPairs
-) -> Callable[[float], tuple[Matrix, Matrix]]:
+def bilingual_maps(source: Any, target: Any, pairs: RowPairs) -> MapsOf:
     """Return a function from lambda / |Omega| to the two maps of the closed form."""
     form = ClosedForm(Moments.of(source, target, pairs))
 
@@ -170,7 +142,7 @@ def riemannian_solution(
         in_rotations, in_metric = problem.euclidean_gradient(point[:-1], point[-1])
         return [*in_rotations, in_metric]
 
-    found = minimize(
+    minimum = minimize(
         manifold,
         cost,
         gradient,
@@ -180,9 +152,9 @@ def riemannian_solution(
         label="GeoMM_multi by conjugate gradient",
     )
     return JointSolution(
-        np.stack(found.point[:-1]),
-        found.point[-1],
-        found.cost + problem.zero_cost,
-        found.iterations,
-        found.reason,
+        np.stack(minimum.point[:-1]),
+        minimum.point[-1],
+        minimum.cost + problem.zero_cost,
+        minimum.iterations,
+        minimum.reason,
     )

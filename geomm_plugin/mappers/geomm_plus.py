@@ -28,18 +28,20 @@ what each part gains: docs, "What geomm_plus is made of".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper
-from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import Moments, gram
-from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.fitting.regularized import Regularization
+from geomm_plugin.fitting.self_learner import SelfLearner
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast, Within
 
@@ -53,12 +55,14 @@ class GeoMMPlus(SelfLearner):
 
     name: ClassVar[str] = "geomm_plus"
 
-    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"  # 10 d / |Omega|
+    regularization: Regularization = "auto"  # 10 d / |Omega|
     mixture: Annotated[float, AtLeast(0)] = 1.0  # mu, the weight of regression; 0 is GeoMM
     background: Annotated[float, Within(0, 1)] = 0.3  # share of the vocabulary in the variances
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
         """Return the mixture in closed form; it chooses nothing by validation."""
         return Mixture(
             regularization=self.regularization,
@@ -74,11 +78,11 @@ class Mixture(HubMapper):
 
     name: ClassVar[str] = "mixture"
 
-    regularization: float | Literal["auto"] = "auto"
+    regularization: Regularization = "auto"
     mixture: float = 1.0
     background: float = 0.3
 
-    def learn_edge(self, edge: Edge) -> Matrix:
+    def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W from the dictionary's matrices and the vocabularies' variances."""
         moments = edge.moments()
         a, q = eigh(self._variance(moments.source, edge.x))
@@ -86,17 +90,17 @@ class Mixture(HubMapper):
         a, c = _relative(a)[:, None], _relative(c)
         numerator = q.T @ moments.cross @ r
         weight = self._weight(moments)
-        told = {"chosen": weight, "held-out p@1": {}}
-        self.report_.setdefault("regularization", {})[str(edge)] = told
+        report.regularization[str(edge)] = Choice(weight)
         denominator = a * c + weight * (1 + self.mixture * (a + c))
         usable = denominator > 1e-12
         quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
         W: Matrix = q @ quotient @ r.T
         return W
 
-    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-        """Share the metric between the languages."""
-        return latent_maps(hub, maps)
+    @property
+    def space(self) -> Inference:
+        """The languages share the metric."""
+        return "latent"
 
     def _weight(self, moments: Moments) -> float:
         """Return lambda: the number given, or 10 d / |Omega| (d the mean of two that differ)."""

@@ -10,14 +10,15 @@ steps is chosen on held-out words; if none helps, the result *is* GeoMM.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import spectral_norm
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.rcsls import RCSLS
-from geomm_plugin.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,14 +27,12 @@ class GeoMMRCSLS(RCSLS):
 
     name: ClassVar[str] = "geomm_rcsls"
 
-    normalize: tuple[str, ...] = ("unit", "center")  # as GeoMM
-    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"  # lambda of GeoMM
+    normalize: tuple[str, ...] | None = ("unit", "center")  # as GeoMM
+    regularization: Regularization = "auto"  # lambda of GeoMM
 
-    def start(self, edge: Edge) -> Matrix:
+    def start(self, edge: Edge, report: FitReport) -> Matrix:
         """Return GeoMM's W at spectral norm 1."""
         geomm = GeoMM(regularization=self.regularization, seed=self.seed)
-        geomm.report_ = {}
-        W = geomm.learn_edge(edge)
-        self.report_.setdefault("geomm", {}).update(geomm.report_)
+        W = geomm.learn_edge(edge, report)
         largest = spectral_norm(W)
         return W / largest if largest > 0 else W

@@ -15,27 +15,27 @@ not do: they were found by maps with some lambda and favour ever larger ones.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.held_out import Pool, choose_jointly
-from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.held_out import Pool, Trial, choose
+from geomm_plugin.fitting.regularized import Regularization
+from geomm_plugin.fitting.self_learner import SelfLearner
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import GeoMM
-from geomm_plugin.mappers.geomm_multi import GeoMMMulti, bilingual_solutions
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.mappers.geomm_multi import GeoMMMulti, bilingual_maps
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScaledGeoMM(GeoMM):
     """GeoMM with lambda on the scale of the 1/|Omega| loss."""
 
-    def solve(self, edge: Edge, regularization: float) -> Matrix:
+    def solve(self, edge: Edge, regularization: float, report: FitReport) -> Matrix:
         """Return W at lambda |Omega| on the plain loss, which is the same problem."""
-        return super().solve(edge, regularization * len(edge.pairs))
+        return super().solve(edge, regularization * len(edge.pairs), report)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,22 +45,21 @@ class _Semi(SelfLearner):
     candidates: ClassVar[tuple[float, ...]] = (3e-3, 0.01, 0.03, 0.1, 0.3)
     default: ClassVar[float] = 0.1
 
-    regularization: Annotated[float, AtLeast(0)] | Literal["auto"] = (
-        "auto"  # lambda on the scale of the 1/|Omega| loss, or by validation
-    )
+    # lambda on the scale of the 1/|Omega| loss, or by validation
+    regularization: Regularization = "auto"
 
-    def share(self, vectors: Vectors, pairs: Pairs, held: Pairs) -> float:
+    def share(self, vectors: Vectors, pairs: Pairs, held_out: Pairs) -> float:
         """Return lambda: the number given, or the best on held-out words of the dictionary."""
         if self.regularization != "auto":
             return self.regularization
-        parts: list[tuple[Callable[[float], tuple[Matrix, Matrix]], Pool]] = [
-            (
-                bilingual_solutions(vectors[source], vectors[target], pairs[source, target]),
+        trials = [
+            Trial(
+                bilingual_maps(vectors[source], vectors[target], pairs[source, target]),
                 Pool(vectors[source], vectors[target], aside),
             )
-            for (source, target), aside in held.items()
+            for (source, target), aside in held_out.items()
         ]
-        return choose_jointly(self.candidates, parts, default=self.default).value
+        return choose(self.candidates, trials, default=self.default).value
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,11 +70,13 @@ class GeoMMSemi(_Semi):
 
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
         """Return GeoMM with a lambda that follows the number of pairs."""
         if self.regularization == "auto" and not induced:
             return GeoMM(hub=self.hub, seed=self.seed)
-        return ScaledGeoMM(hub=self.hub, regularization=self.share(vectors, pairs, held))
+        return ScaledGeoMM(hub=self.hub, regularization=self.share(vectors, pairs, held_out))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,8 +86,10 @@ class GeoMMMultiSemi(_Semi):
     name: ClassVar[str] = "geomm_multi_semi"
     joint: ClassVar[bool] = True
 
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
         """Return the joint mapper: one metric for all dictionaries, so lambda grows with them."""
         if self.regularization == "auto" and not induced:
             return GeoMMMulti(seed=self.seed)
-        return GeoMMMulti(regularization=self.share(vectors, pairs, held) * len(pairs))
+        return GeoMMMulti(regularization=self.share(vectors, pairs, held_out) * len(pairs))

@@ -31,10 +31,10 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.language_graph import choose_hub, spanning_tree
-from geomm_plugin.mapper import LinearMapper
-from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.parameters import AtLeast
 
 NO_PAIRS = RowPairs(np.empty(0, np.intp), np.empty(0, np.intp))
@@ -51,33 +51,34 @@ class GPA(LinearMapper):
     max_iterations: Annotated[int, AtLeast(1)] = 100  # rounds over all languages
     tolerance: Annotated[float, AtLeast(0)] = 1e-8  # stop when a round gains less, relatively
 
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return the rotations."""
         linked = chained(pairs) if self.chain else dict(pairs)
-        moments = {(s, t): cross(vectors[s], vectors[t], found) for (s, t), found in linked.items()}
+        moments = {(s, t): cross(vectors[s], vectors[t], own) for (s, t), own in linked.items()}
         moments |= {(t, s): matrix.T for (s, t), matrix in moments.items()}
         dimensions = {language: view.shape[1] for language, view in vectors.items()}
         rotations = _start(moments, pairs, dimensions)
         gains = [_agreement(moments, rotations)]
+        stopped = f"The limit of {self.max_iterations} rounds was reached."
         while len(gains) <= self.max_iterations:
             for language in rotations if len(rotations) > 2 else []:  # two are exact from the start
                 rotations[language] = polar(_towards(language, moments, rotations))
             gains.append(_agreement(moments, rotations))
             if gains[-1] - gains[-2] <= self.tolerance * abs(gains[-1]):
+                stopped = f"A round gained less than {self.tolerance:g} (relative)."
                 break
-        self.report_["pairs with chains"] = {f"{s}-{t}": len(p) for (s, t), p in linked.items()}
-        self.report_["solver"] = {"iterations": len(gains) - 1, "agreement": gains}
+        report.solver[ALL_DICTIONARIES] = SolverRun("alternation", len(gains) - 1, stopped)
+        report.extras["agreement"] = gains
+        report.extras["pairs with chains"] = {"-".join(edge): len(p) for edge, p in linked.items()}
         return rotations
 
 
-def chained(pairs: Mapping[tuple[str, str], RowPairs]) -> dict[tuple[str, str], RowPairs]:
+def chained(pairs: Pairs) -> dict[LanguagePair, RowPairs]:
     """Add, for languages without a dictionary, the pairs that meet in a word of a shared one.
 
     Where several languages are shared, their pairs are joined; a pair that repeats counts once.
     """
-    both = dict(pairs) | {(t, s): found.reverse() for (s, t), found in pairs.items()}
+    both = dict(pairs) | {(t, s): own.reverse() for (s, t), own in pairs.items()}
     result = dict(pairs)
     languages = sorted({language for edge in pairs for language in edge})
     for position, first in enumerate(languages):
@@ -111,8 +112,8 @@ def _chain(first: RowPairs, second: RowPairs) -> RowPairs:
 
 
 def _start(
-    moments: Mapping[tuple[str, str], Matrix],
-    pairs: Mapping[tuple[str, str], RowPairs],
+    moments: Mapping[LanguagePair, Matrix],
+    pairs: Pairs,
     dimensions: Mapping[str, int],
 ) -> dict[str, Matrix]:
     """Return Procrustes rotations along a tree from a language of the largest dimension."""
@@ -127,7 +128,7 @@ def _start(
 
 
 def _towards(
-    language: str, moments: Mapping[tuple[str, str], Matrix], rotations: Mapping[str, Matrix]
+    language: str, moments: Mapping[LanguagePair, Matrix], rotations: Mapping[str, Matrix]
 ) -> Matrix:
     """Return the sum over the other languages of M_ij R_j."""
     others = [other for other in rotations if (language, other) in moments]
@@ -137,7 +138,7 @@ def _towards(
     )
 
 
-def _agreement(moments: Mapping[tuple[str, str], Matrix], rotations: Mapping[str, Matrix]) -> float:
+def _agreement(moments: Mapping[LanguagePair, Matrix], rotations: Mapping[str, Matrix]) -> float:
     """Return the sum over pairs of languages of tr(R_i' M_ij R_j), which grows to the maximum."""
     total = sum(
         float(np.vdot(rotations[language], _towards(language, moments, rotations)))

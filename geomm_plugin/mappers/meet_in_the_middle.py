@@ -19,51 +19,22 @@ from typing import ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.errors import ParameterError
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.fitting.wrapper import Wrapper
+from geomm_plugin.mapper import Mapper, Pairs, Vectors
 from geomm_plugin.mappers.msf import power
-from geomm_plugin.normalize import NormalizedVectors
-from geomm_plugin.registry import as_mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MeetInTheMiddle(LinearMapper):
+class MeetInTheMiddle(Wrapper):
     """After another mapper, move translations to their mean."""
 
     name: ClassVar[str] = "meet_in_the_middle"
 
-    normalize: tuple[str, ...] | None = None  # type: ignore[assignment]  # those of the mapper
-    mapper: str = "procrustes"  # the linear mapper before, e.g. geomm:regularization=100
-
-    @property
-    def joint(self) -> bool:  # type: ignore[override]
-        """Whether the mapper before learns many languages at once."""
-        return self._first().joint
-
-    def steps(self) -> tuple[str, ...]:
-        """Return the steps given, or those of the mapper before."""
-        return self._first().steps() if self.normalize is None else self.normalize
-
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return the first mapper's matrices, each followed by its least squares to the means."""
-        first = self._first()
-        first.report_ = {}
-        maps = first.learn(vectors, pairs)
-        self.report_["first"] = first.report_
-        return to_means(vectors, pairs, maps)
-
-    def _first(self) -> LinearMapper:
-        first = as_mapper(self.mapper)
-        if not isinstance(first, LinearMapper):
-            raise ParameterError(
-                f"{self.name}: mapper={self.mapper!r} is not possible; it must be a linear mapper, "
-                "such as 'msf', 'geomm' or 'procrustes'."
-            )
-        return first
+        return to_means(vectors, pairs, self.inner().learn(vectors, pairs, report))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,27 +43,23 @@ class MSFMu(MeetInTheMiddle):
 
     name: ClassVar[str] = "msf_mu"
 
-    mapper: str = "msf"  # the linear mapper before, e.g. geomm:regularization=100
+    mapper: str | Mapper = "msf"  # the linear mapper before, e.g. geomm:regularization=100
 
 
-def to_means(
-    vectors: Mapping[str, NormalizedVectors],
-    pairs: Mapping[tuple[str, str], RowPairs],
-    maps: Mapping[str, Matrix],
-) -> dict[str, Matrix]:
+def to_means(vectors: Vectors, pairs: Pairs, maps: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """Return A T of each language, T = (X'X)^+ X'mu over the mapped rows of all its pairs."""
-    edges = [(s, t, found) for (s, t), found in pairs.items()]
-    edges += [(t, s, found.reverse()) for s, t, found in edges]
+    edges = [(s, t, own) for (s, t), own in pairs.items()]
+    edges += [(t, s, own.reverse()) for s, t, own in edges]
     moved: dict[str, Matrix] = {}
     for language, matrix in maps.items():
         squares = np.zeros((matrix.shape[1],) * 2)
         products = np.zeros_like(squares)
-        for one, other, found in edges:
+        for one, other, own in edges:
             if one != language:
                 continue
-            own = matrix.T @ gram(vectors[one], found.source, found.labels) @ matrix
-            both = cross(vectors[one], vectors[other], found)
-            squares += own
-            products += (own + matrix.T @ both @ maps[other]) / 2
+            square = matrix.T @ gram(vectors[one], own.source, own.labels) @ matrix
+            both = cross(vectors[one], vectors[other], own)
+            squares += square
+            products += (square + matrix.T @ both @ maps[other]) / 2
         moved[language] = matrix @ power(squares, -1) @ products
     return moved

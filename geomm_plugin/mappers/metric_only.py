@@ -9,20 +9,18 @@ is what the ablation shows. Solved in B = L L' by L-BFGS, which has no other min
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, Vector
-from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
 from geomm_plugin.fitting.moments import Moments
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import cost_of
-from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
 
 
@@ -35,9 +33,7 @@ class MetricOnly(LinearMapper):
     regularization: Annotated[float, AtLeast(0)] = 100.0  # lambda
     max_iterations: Annotated[int, AtLeast(1)] = 500
 
-    def learn(
-        self, vectors: Mapping[str, NormalizedVectors], pairs: Mapping[tuple[str, str], RowPairs]
-    ) -> dict[str, Matrix]:
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return the root of B for every language."""
         from scipy.optimize import minimize
 
@@ -48,7 +44,7 @@ class MetricOnly(LinearMapper):
                 "Use geomm, procrustes, unconstrained or regression."
             )
         d = next(iter(dimensions.values()))
-        moments = [Moments.of(vectors[s], vectors[t], found) for (s, t), found in pairs.items()]
+        moments = [Moments.of(vectors[s], vectors[t], own) for (s, t), own in pairs.items()]
         # In units of `scale` the factor L is of order one, whatever the size of the dictionary.
         scale = np.sqrt(sum(np.trace(m.source) * np.trace(m.target) for m in moments)) / d or 1.0
 
@@ -63,19 +59,17 @@ class MetricOnly(LinearMapper):
             return cost, ((slope + slope.T) @ factor / scale).ravel()
 
         with few_threads():
-            found = minimize(
+            minimum = minimize(
                 loss,
                 np.eye(d).ravel(),
                 jac=True,
                 method="L-BFGS-B",
                 options={"maxiter": self.max_iterations, "ftol": 1e-10, "gtol": 1e-12},
             )
-        factor = found.x.reshape(d, d)
-        self.report_["solver"] = {
-            "cost": float(found.fun),
-            "iterations": int(found.nit),
-            "stopped": str(found.message),
-        }
+        factor = minimum.x.reshape(d, d)
+        report.solver[ALL_DICTIONARIES] = SolverRun(
+            "L-BFGS", int(minimum.nit), str(minimum.message), float(minimum.fun)
+        )
         values, basis = eigh(factor @ factor.T / scale)
         root = basis * np.sqrt(values)
         return dict.fromkeys(vectors, root)

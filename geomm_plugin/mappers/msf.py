@@ -29,6 +29,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.two_sided import SMALLEST, TwoSidedMapper
 from geomm_plugin.parameters import AtLeast
@@ -40,7 +41,7 @@ class MSF(TwoSidedMapper):
 
     name: ClassVar[str] = "msf"
 
-    normalize: tuple[str, ...] = ("unit", "center", "unit")
+    normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     whiten: bool = True  # make the dictionary's directions alike before the rotation
     source_power: Annotated[float, AtLeast(0)] = 0.5  # p of the source; 0 leaves it as it is
     target_power: Annotated[float, AtLeast(0)] = 0.5  # p of the target
@@ -52,7 +53,7 @@ class MSF(TwoSidedMapper):
         """The dimension asked for."""
         return self.dimension
 
-    def learn_sides(self, edge: Edge) -> tuple[Matrix, Matrix]:
+    def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
         """Return both maps by the steps above."""
         covariance = cross(edge.x, edge.z, edge.pairs)
         if not self.whiten:

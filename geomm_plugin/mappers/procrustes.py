@@ -15,6 +15,7 @@ from typing import ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.moments import cross
 
@@ -29,6 +30,6 @@ class Procrustes(HubMapper):
         """Return R from paired rows."""
         return polar(x.T.astype("float64") @ z.astype("float64"))
 
-    def learn_edge(self, edge: Edge) -> Matrix:
+    def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return R from X'Z alone."""
         return polar(cross(edge.x, edge.z, edge.pairs))

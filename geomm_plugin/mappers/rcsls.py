@@ -30,9 +30,10 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.hub import HubMapper
-from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast
@@ -50,42 +51,41 @@ class RCSLS(HubMapper):
 
     name: ClassVar[str] = "rcsls"
 
-    normalize: tuple[str, ...] = ("unit", "center", "unit")
+    normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     constraint: Literal["spectral", "none"] = "none"  # convex: no singular value of W above 1
     k: Annotated[int, AtLeast(1)] = 10  # neighbours
     vocabulary: Annotated[int, AtLeast(1)] = 200_000  # most frequent words among which they are
     step: Annotated[float, AtLeast(1e-9)] = 0.03  # the first step's length, as a part of ||W||
     iterations: Annotated[int, AtLeast(0)] | Literal["auto"] = "auto"  # steps; auto by validation
     max_iterations: Annotated[int, AtLeast(1)] = 30  # of which auto chooses
-    inference: Literal["latent", "target"] = "latent"  # where words are compared; target: the paper
+    inference: Inference = "latent"  # where words are compared; target: the paper
     seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
-    def start(self, edge: Edge) -> Matrix:
+    def start(self, edge: Edge, report: FitReport) -> Matrix:
         """Return the first W: the rotation of Procrustes."""
         return polar(cross(edge.x, edge.z, edge.pairs))
 
-    def learn_edge(self, edge: Edge) -> Matrix:
+    def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W after the given number of steps, or the best on held-out words."""
-        report = self.report_.setdefault("descent", {}).setdefault(str(edge), {})
+        descent = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
         if self.iterations == "auto":
             curve = self._held_out_curve(edge)
             count = int(np.argmax(curve)) if curve else min(10, self.max_iterations)
-            report["held-out p@1"] = curve
+            descent["held-out p@1"] = curve
         else:
             count = self.iterations
         losses: list[float] = []
         with progress.task(f"RCSLS {edge}", total=count + 1) as advance:
-            for step in self.descent(edge, count):
+            for step in self.descent(edge, self.start(edge, report), count):
                 W, loss = step
                 losses.append(loss)
                 advance(1, f"loss {loss:.4f}")
-        report["iterations"], report["losses"] = len(losses) - 1, losses
+        descent["iterations"], descent["losses"] = len(losses) - 1, losses
         return W
 
-    def descent(self, edge: Edge, count: int) -> Iterator[tuple[Matrix, float]]:
+    def descent(self, edge: Edge, W: Matrix, count: int) -> Iterator[tuple[Matrix, float]]:
         """Yield W and its loss: the start, then up to `count` steps, each below the one before."""
         loss_of = RelaxedCSLS(edge, self.k, self.vocabulary)
-        W = self.start(edge)
         loss, gradient = loss_of(W)
         yield W, loss
         length = np.linalg.norm(gradient)
@@ -102,11 +102,10 @@ class RCSLS(HubMapper):
             W, loss, gradient = tried, tried_loss, tried_gradient
             yield W, loss
 
-    def join(self, hub: str, dimension: int, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-        """Compare in the hub's space, or share the metric between the languages."""
-        if self.inference == "latent":
-            return latent_maps(hub, maps)
-        return super().join(hub, dimension, maps)
+    @property
+    def space(self) -> Inference:
+        """Where words are compared."""
+        return self.inference
 
     def _project(self, W: Matrix) -> Matrix:
         if self.constraint == "none":
@@ -121,11 +120,11 @@ class RCSLS(HubMapper):
         curve: list[float] = []
         for train, held_out in parts:
             pool = Pool(edge.x, edge.z, held_out)
-            descent = self.descent(replace(edge, pairs=train), self.max_iterations)
+            part = replace(edge, pairs=train)
+            descent = self.descent(part, self.start(part, FitReport()), self.max_iterations)
             with progress.task(f"Choosing {edge}", total=self.max_iterations) as advance:
                 for W, _ in descent:
-                    joined = self.join("target", W.shape[1], {"source": W})
-                    curve.append(pool.precision(joined["source"], joined["target"]))
+                    curve.append(pool.precision(*self.two_maps(W)))
                     advance(1)
                     if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
                         break

@@ -14,6 +14,7 @@ from typing import ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mappers.geomm import cost_of
@@ -25,7 +26,7 @@ class RotationOnly(HubMapper):
 
     name: ClassVar[str] = "rotation_only"
 
-    def learn_edge(self, edge: Edge) -> Matrix:
+    def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return the rotation R."""
         from pymanopt.manifolds import Stiefel
 
@@ -41,7 +42,7 @@ class RotationOnly(HubMapper):
         def gradient(rotation: Matrix) -> tuple[Matrix]:
             return (2 * (moments.source @ rotation @ moments.target - moments.cross),)
 
-        found = minimize(
+        minimum = minimize(
             Stiefel(*start.shape),
             cost,
             gradient,
@@ -50,6 +51,6 @@ class RotationOnly(HubMapper):
             max_iterations=200,  # the ablation is poor wherever it stops
             label="Rotating",
         )
-        self.report_.setdefault("solver", {})[str(edge)] = found.report()
-        rotation = found.point[0]
+        report.solver[str(edge)] = minimum.run()
+        rotation = minimum.point[0]
         return rotation.T if wide else rotation

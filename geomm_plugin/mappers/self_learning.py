@@ -13,33 +13,33 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.fitting.self_learner import Pairs, SelfLearner, Vectors
-from geomm_plugin.mapper import LinearMapper
+from geomm_plugin.fitting.self_learner import SelfLearner
+from geomm_plugin.fitting.wrapper import Wrapper
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.procrustes import Procrustes
-from geomm_plugin.registry import as_mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfLearning(SelfLearner):
+class SelfLearning(Wrapper, SelfLearner):
     """Wrap any linear mapper in self-learning: works from a few dozen pairs."""
 
     name: ClassVar[str] = "self_learning"
 
-    normalize: tuple[str, ...] | None = None  # type: ignore[assignment]  # those of the mapper
-    mapper: str = "procrustes"  # a linear mapper, e.g. geomm or geomm:regularization=100
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
+        """Return the mapper inside."""
+        return self.inner()
 
-    @property
-    def joint(self) -> bool:  # type: ignore[override]
-        """Whether the mapper inside learns many languages at once."""
-        return linear_mapper(self.mapper).joint
-
-    def steps(self) -> tuple[str, ...]:
-        """Return the steps given, or those of the mapper inside."""
-        return linear_mapper(self.mapper).steps() if self.normalize is None else self.normalize
-
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
-        """Return the mapper."""
-        return linear_mapper(self.mapper)
+    def inner(self) -> LinearMapper:
+        """Return the mapper inside, which must not be self-learning itself."""
+        mapper = super().inner()
+        if isinstance(mapper, SelfLearner):
+            raise ParameterError(
+                f"{self.name}: mapper={self.mapper!r} is self-learning already; wrap a plain "
+                "linear mapper, such as 'procrustes'."
+            )
+        return mapper
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,17 +50,8 @@ class ProcrustesSemi(SelfLearner):
 
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(self, vectors: Vectors, pairs: Pairs, held: Pairs, induced: bool) -> LinearMapper:
+    def learner(
+        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
+    ) -> LinearMapper:
         """Return Procrustes."""
         return Procrustes(hub=self.hub)
-
-
-def linear_mapper(choice: str) -> LinearMapper:
-    """Return the linear mapper chosen; others cannot be fitted to pairs of rows."""
-    mapper = as_mapper(choice)
-    if not isinstance(mapper, LinearMapper) or isinstance(mapper, SelfLearner):
-        raise ParameterError(
-            f"Self-learning wraps linear mappers, such as 'procrustes'; {choice!r} is "
-            f"{'self-learning already' if isinstance(mapper, SelfLearner) else 'not linear'}."
-        )
-    return mapper

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.regularized import RegularizedMapper
 from geomm_plugin.mappers.geomm import ClosedForm, GeoMM
 
@@ -27,9 +28,9 @@ class Unconstrained(RegularizedMapper):
     default: ClassVar[float] = GeoMM.default
 
     @property
-    def latent(self) -> bool:
+    def space(self) -> Inference:
         """Words are compared in the target's space."""
-        return False
+        return "target"
 
     def solutions(self, edge: Edge) -> Callable[[float], Matrix]:
         """Return the closed form for every lambda."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import orthonormal_columns
-from geomm_plugin.mapper import Mapper
+from geomm_plugin.language_graph import LanguagePair
+from geomm_plugin.mapper import LinearMapper, Mapper
+from geomm_plugin.registry import get_mapper
 
 
 @dataclass(frozen=True)
@@ -18,19 +21,36 @@ class Toy:
     """Small made-up languages whose translations are known: word 7 of one is word 7 of all."""
 
     embeddings: dict[str, Embeddings]
-    dictionaries: dict[tuple[str, str], list[tuple[str, str]]] = field(default_factory=dict)
+    dictionaries: dict[LanguagePair, list[tuple[str, str]]] = field(default_factory=dict)
 
-    def fit(self, mapper: Mapper) -> Mapper:
-        """Fit a mapper on this toy."""
-        return mapper.fit(self.embeddings, self.dictionaries)
+    def fit(self, mapper: str | Mapper, **params: Any) -> Mapper:
+        """Fit a mapper, or the one of a name with parameters, on this toy."""
+        chosen = get_mapper(mapper, **params) if isinstance(mapper, str) else mapper
+        return chosen.fit(self.embeddings, self.dictionaries)
+
+    def normalized(self, mapper: LinearMapper, language: str) -> Matrix:
+        """Return the vectors of a language as the mapper normalizes them, in float64."""
+        view = mapper.normalizer_.view(language, self.embeddings[language].vectors)
+        return np.asarray(view).astype(np.float64)
+
+    def rows(self, mapper: LinearMapper, source: str, target: str) -> tuple[Matrix, Matrix]:
+        """Return the normalized vectors of both sides of a dictionary, one row per pair."""
+        pairs = self.dictionaries[source, target]
+        row_of = {name: self.embeddings[name].row_of for name in (source, target)}
+        return (
+            self.normalized(mapper, source)[[row_of[source][word] for word, _ in pairs]],
+            self.normalized(mapper, target)[[row_of[target][word] for _, word in pairs]],
+        )
 
 
 def make_toy(
-    languages: tuple[str, ...] = ("en", "es"),
+    languages: Sequence[str] | Mapping[str, int] = ("en", "es"),
     words: int = 120,
     dimension: int = 12,
     *,
+    links: Sequence[LanguagePair] | None = None,
     pairs: int | None = None,
+    drawn: bool = False,
     noise: float = 0.05,
     seed: int = 0,
     dtype: str = "float32",
@@ -39,28 +59,38 @@ def make_toy(
 
     Parameters
     ----------
+    languages
+        Their names, or their names with a dimension each: {"en": 12, "es": 9}.
+    links
+        Which languages have a dictionary; by default each with the first.
     pairs
-        How many pairs each dictionary has, by default two thirds of the words. Each language has a
-        dictionary with the first.
+        How many pairs each dictionary has, by default two thirds of the words.
+    drawn
+        Draw the words of each dictionary, and give a tenth of them a second translation, as in real
+        ones; by default they are the first words, each with one translation.
     """
+    dimensions = (
+        languages if isinstance(languages, Mapping) else dict.fromkeys(languages, dimension)
+    )
+    largest = max(dimensions.values())
     random = np.random.default_rng(seed)
-    spectrum = np.linspace(2, 0.5, dimension)
-    cloud = random.normal(size=(words, dimension)) * spectrum + 0.3
+    cloud = random.normal(size=(words, largest)) * np.linspace(2, 0.5, largest) + 0.3
     embeddings = {}
-    for language in languages:
-        rotation = orthonormal_columns(random.normal(size=(dimension, dimension)))
-        vectors = cloud @ rotation + noise * random.normal(size=cloud.shape)
+    for language, size in dimensions.items():
+        rotation = orthonormal_columns(random.normal(size=(largest, largest)))[:, :size]
+        vectors = cloud @ rotation + noise * random.normal(size=(words, size))
         names = [f"{language}{number}" for number in range(words)]
         embeddings[language] = Embeddings(names, vectors.astype(dtype))
+    first, *others = dimensions
     count = words * 2 // 3 if pairs is None else pairs
-    first = languages[0]
-    return Toy(
-        embeddings,
-        {
-            (first, other): [(f"{first}{n}", f"{other}{n}") for n in range(count)]
-            for other in languages[1:]
-        },
-    )
+    dictionaries = {}
+    for source, target in [(first, other) for other in others] if links is None else links:
+        meanings = random.choice(words, count, replace=False) if drawn else np.arange(count)
+        linked = [(n, n) for n in meanings]
+        if drawn:
+            linked += [(n, (n + 1) % words) for n in meanings[::10]]
+        dictionaries[source, target] = [(f"{source}{n}", f"{target}{m}") for n, m in linked]
+    return Toy(embeddings, dictionaries)
 
 
 def hard_toys() -> Mapping[str, Toy]:

@@ -52,7 +52,7 @@ def test_it_maps_as_the_mapper_does(paired):
     mapper = transformer.mapper_
     np.testing.assert_array_equal(transformer.transform(x), mapper.transform("x", x))
     np.testing.assert_array_equal(transformer.transform_target(y), mapper.transform("y", y))
-    assert mapper.report_["pairs"]["x-y"]["pairs"] == len(x)
+    assert mapper.report_.pairs["x-y"].used == len(x)
 
 
 def test_the_score_is_the_share_of_rows_that_find_their_own(paired):

@@ -46,8 +46,9 @@ def test_without_a_dictionary_it_says_how_to_give_one(refused):
 
 @pytest.mark.parametrize("told", [[1], 3, {"en-es": 3}, {"en-es": {}}])
 def test_a_mapper_may_report_what_it_likes(tmp_path, monkeypatch, told):
-    def learn(self, vectors, pairs):
-        self.report_ |= {"pairs": told, "regularization": told}
+    def learn(self, vectors, pairs, report):
+        report.pairs.clear()
+        report.extras |= {"pairs": told, "regularization": told}
         return {language: np.eye(vectors[language].shape[1]) for language in vectors}
 
     monkeypatch.setattr(Procrustes, "learn", learn)

@@ -32,7 +32,7 @@ class Broken(LinearMapper):
     name: ClassVar[str] = "broken"
     reason: ClassVar[str] = "no such luck"
 
-    def learn(self, vectors, pairs):
+    def learn(self, vectors, pairs, report):
         raise RuntimeError(self.reason)
 
 
@@ -43,7 +43,7 @@ class Leaving(LinearMapper):
     name: ClassVar[str] = "leaving"
     way: str = "exit"
 
-    def learn(self, vectors, pairs):
+    def learn(self, vectors, pairs, report):
         if self.way == "exit":
             sys.exit(3)
         if self.way == "interrupt":
@@ -57,7 +57,7 @@ class Collapsed(LinearMapper):
 
     name: ClassVar[str] = "collapsed"
 
-    def learn(self, vectors, pairs):
+    def learn(self, vectors, pairs, report):
         return {language: np.zeros((view.shape[1], 2)) for language, view in vectors.items()}
 
 
@@ -68,10 +68,10 @@ class Spy(LinearMapper):
     name: ClassVar[str] = "spy"
     seed: int = 0
 
-    def learn(self, vectors, pairs):
-        self.report_["process"] = os.getpid()
-        self.report_["shared"] = [isinstance(view.raw, np.memmap) for view in vectors.values()]
-        self.report_["threads"] = [info["num_threads"] for info in threadpool_info()]
+    def learn(self, vectors, pairs, report):
+        report.extras["process"] = os.getpid()
+        report.extras["shared"] = [isinstance(view.raw, np.memmap) for view in vectors.values()]
+        report.extras["threads"] = [info["num_threads"] for info in threadpool_info()]
         return {language: np.eye(view.shape[1]) for language, view in vectors.items()}
 
 
@@ -211,9 +211,9 @@ def test_processes_share_vectors_and_do_not_fight_for_cores():
     spies = [Spy(seed=1), Spy(seed=2)]
     found = compare(spies, embeddings, pairs, pairs, retrievals=["cosine"], jobs=2)
     for run in found.runs:
-        assert run.report["process"] != os.getpid()
-        assert run.report["shared"] == [True, True]
-        assert all(count <= max(1, os.cpu_count() // 2) for count in run.report["threads"])
+        assert run.report.extras["process"] != os.getpid()
+        assert run.report.extras["shared"] == [True, True]
+        assert all(count <= max(1, os.cpu_count() // 2) for count in run.report.extras["threads"])
 
 
 def test_several_settings_of_a_mapper_are_told_apart(data):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.held_out import Pool, choose, folds
+from geomm_plugin.fitting.held_out import Pool, Trial, choose, folds
 
 
 def pairs_of(words, translations=1):
@@ -37,10 +37,11 @@ def test_the_best_candidate_is_chosen_and_its_neighbours_were_tried():
     x = random.normal(size=(300, 10)).astype(np.float32)
     noise = random.normal(size=(10, 10))
 
-    def fit(train):
-        return lambda candidate: (np.eye(10) + abs(candidate - 4) * noise, np.eye(10))
+    def maps_of(candidate):
+        return np.eye(10) + abs(candidate - 4) * noise, np.eye(10)
 
-    choice = choose(range(1, 10), fit, x, x, pairs_of(300), default=1)
+    trials = [Trial(maps_of, Pool(x, x, held_out)) for _, held_out in folds(pairs_of(300))]
+    choice = choose(range(1, 10), trials, default=1)
     assert choice.value == 4
     assert {1, 3, 4, 5, 7, 9} <= set(choice.scores)
     assert choice.scores[4] == 1

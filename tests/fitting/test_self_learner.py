@@ -1,6 +1,7 @@
 """The loop: what is induced, what is held out, which round is kept."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,17 +15,15 @@ from geomm_plugin import (
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.held_out import Pool, folds
+from geomm_plugin.fitting.induction import induce, join_all, join_mutual, soft_labels
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.fitting.self_learner import (
-    RISE,
+    MIN_CSLS_GAIN,
     Round,
     best_round,
     divide,
-    induce,
-    join_all,
-    join_mutual,
-    soft_labels,
 )
 from geomm_plugin.mappers import (
     GeoMM,
@@ -64,12 +63,12 @@ def test_a_tiny_dictionary_grows_into_the_whole_language(name):
     learnt = toy.fit(get_mapper(name))
     assert precision(plain, toy) < 0.8
     assert precision(learnt, toy) > 0.95
-    rounds = learnt.report_["rounds"]
-    assert rounds[-1]["pairs induced"] > rounds[0]["pairs induced"]
-    assert rounds[-1]["mean csls"] > rounds[0]["mean csls"]
-    assert learnt.report_["kept round"] > 0
-    assert {told["words"] for told in rounds} == {400}  # there are no more
-    assert all(each["held-out p@1"] is None for each in rounds)
+    rounds = learnt.report_.rounds
+    assert rounds[-1].pairs_induced > rounds[0].pairs_induced
+    assert rounds[-1].mean_csls > rounds[0].mean_csls
+    assert learnt.report_.kept_round > 0
+    assert {each.words for each in rounds} == {400}  # there are no more
+    assert all(each.held_out_precision is None for each in rounds)
 
 
 @pytest.mark.parametrize("name", ["geomm", "procrustes"])
@@ -77,7 +76,7 @@ def test_without_rounds_it_is_the_plain_method(name, toy):
     plain = toy.fit(get_mapper(name))
     semi = toy.fit(get_mapper(f"{name}_semi", max_rounds=0))
     assert np.array_equal(semi.W("en", "es"), plain.W("en", "es"))
-    assert semi.report_["rounds"] == [] and semi.report_["kept round"] == 0
+    assert semi.report_.rounds == [] and semi.report_.kept_round == 0
 
 
 def test_if_no_round_helps_it_is_the_plain_method():
@@ -94,7 +93,7 @@ def test_if_no_round_helps_it_is_the_plain_method():
     spoilt = Toy(embeddings, dictionary)
     plain = spoilt.fit(get_mapper("procrustes"))
     semi = spoilt.fit(get_mapper("procrustes_semi", vocabulary=bad))
-    assert semi.report_["kept round"] == 0
+    assert semi.report_.kept_round == 0
     assert np.array_equal(semi.W("en", "es"), plain.W("en", "es"))
 
 
@@ -120,17 +119,17 @@ def test_few_words_are_learnt_and_then_all_each_until_the_mean_csls_is_flat(name
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 100)
     toy = make_toy(words=400, dimension=20, noise=0.5, pairs=12)
     learnt = toy.fit(get_mapper(name))
-    rounds = learnt.report_["rounds"]
-    words = [told["words"] for told in rounds]
+    rounds = learnt.report_.rounds
+    words = [told.words for told in rounds]
     assert words == sorted(words) and set(words) == {100, 400}
     for count in (100, 400):
-        means = np.array([told["mean csls"] for told in rounds if told["words"] == count])
-        rises = np.diff(means) > RISE * np.abs(means[1:])
+        means = np.array([told.mean_csls for told in rounds if told.words == count])
+        rises = np.diff(means) > MIN_CSLS_GAIN * np.abs(means[1:])
         assert len(rises) > 1 and rises[:-1].all() and not rises[-1]
     assert len(rounds) < learnt.max_rounds
-    assert words[learnt.report_["kept round"]] == 400 and precision(learnt, toy) > 0.9
-    cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_["rounds"]
-    assert [told["mean csls"] for told in cut] == [told["mean csls"] for told in rounds[:3]]
+    assert words[learnt.report_.kept_round] == 400 and precision(learnt, toy) > 0.9
+    cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_.rounds
+    assert [told.mean_csls for told in cut] == [told.mean_csls for told in rounds[:3]]
 
 
 def test_many_languages_learn_on_every_edge():
@@ -142,13 +141,13 @@ def test_many_languages_learn_on_every_edge():
 def test_held_out_words_judge_the_rounds(tmp_path):
     toy = make_toy(words=900, dimension=12, pairs=600)
     learnt = toy.fit(get_mapper("procrustes_semi"))
-    rounds = learnt.report_["rounds"]
-    assert all(0 <= each["held-out p@1"] <= 1 and each["cpu seconds"] >= 0 for each in rounds)
+    rounds = learnt.report_.rounds
+    assert all(0 <= each.held_out_precision <= 1 and each.cpu_seconds >= 0 for each in rounds)
     save_mapper(learnt, tmp_path)  # without times, so that equal fits save equally
-    for told, each in zip(load_mapper(tmp_path).report_["rounds"], rounds, strict=True):
-        assert told == {name: value for name, value in each.items() if name != "cpu seconds"}
-    rounds = toy.fit(get_mapper("procrustes_semi", held_out=0.0)).report_["rounds"]
-    assert all(each["held-out p@1"] is None for each in rounds)
+    for told, each in zip(load_mapper(tmp_path).report_.rounds, rounds, strict=True):
+        assert told == replace(each, cpu_seconds=None)
+    rounds = toy.fit(get_mapper("procrustes_semi", held_out=0.0)).report_.rounds
+    assert all(each.held_out_precision is None for each in rounds)
 
 
 def test_division_is_by_source_word_and_spares_small_dictionaries():
@@ -253,8 +252,7 @@ def test_pairs_that_are_hardly_sure_hardly_count(name):
             mapper.regularization = 0.0
         if hasattr(mapper, "iterations"):
             mapper.iterations = 5
-        mapper.report_ = {}
-        maps = mapper.learn(vectors, {("en", "es"): pairs})
+        maps = mapper.learn(vectors, {("en", "es"): pairs}, FitReport())
         return maps["en"] @ maps["es"].T
 
     def same(one, other):
@@ -305,8 +303,8 @@ def test_lambda_follows_the_number_of_pairs():
     vectors = views(toy)
     pairs = RowPairs(np.arange(90), np.arange(90))
     edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
-    scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5)
-    assert np.allclose(scaled, GeoMM().solve(edge, 45.0))
+    scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5, FitReport())
+    assert np.allclose(scaled, GeoMM().solve(edge, 45.0, FitReport()))
 
 
 def test_lambda_is_that_which_translates_held_out_words_best():
@@ -318,7 +316,8 @@ def test_lambda_is_that_which_translates_held_out_words_best():
         pool = Pool(vectors["en"], vectors["es"], held)
 
         def precision_at(share, vectors=vectors, train=train, pool=pool):
-            W = ScaledGeoMM().solve(Edge("en", "es", vectors["en"], vectors["es"], train), share)
+            edge = Edge("en", "es", vectors["en"], vectors["es"], train)
+            W = ScaledGeoMM().solve(edge, share, FitReport())
             maps = latent_maps("es", {"en": W})
             return pool.precision(maps["en"], maps["es"])
 
@@ -335,8 +334,8 @@ def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries()
     joint = toy.fit(get_mapper("geomm_multi", regularization=0.2 * 2))
     for language in toy.embeddings:
         assert np.array_equal(semi.matrices_[language], joint.matrices_[language])
-    _, *later = toy.fit(GeoMMMultiSemi(max_rounds=1)).report_["rounds"]
-    assert [told["regularization"] for told in later] == [GeoMMMultiSemi.default * 2]
+    _, *later = toy.fit(GeoMMMultiSemi(max_rounds=1)).report_.rounds
+    assert [told.regularization for told in later] == [GeoMMMultiSemi.default * 2]
 
 
 def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kept(monkeypatch):
@@ -344,17 +343,17 @@ def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kep
     fitted = []
     learn = ScaledGeoMM.learn
 
-    def watched(self, vectors, pairs):
+    def watched(self, vectors, pairs, report):
         fitted.append((self.regularization, pairs["en", "es"]))
-        return learn(self, vectors, pairs)
+        return learn(self, vectors, pairs, report)
 
     monkeypatch.setattr(ScaledGeoMM, "learn", watched)
     mapper = toy.fit(GeoMMSemi())
-    kept = mapper.report_["kept round"]
+    kept = mapper.report_.kept_round
     assert kept > 0
     last, pairs = fitted[-1]
-    assert last == fitted[kept - 1][0] == mapper.report_["rounds"][kept]["regularization"]
-    assert mapper.report_["regularization"]["all dictionaries"]["chosen"] == last
+    assert last == fitted[kept - 1][0] == mapper.report_.rounds[kept].regularization
+    assert mapper.report_.regularization[ALL_DICTIONARIES].value == last
     assert as_set(pairs.given()) == {(n, n) for n in range(520)}
     assert len(fitted[kept - 1][1].given()) == 416  # a fifth was held out
 
@@ -394,7 +393,7 @@ def test_many_languages_go_to_the_hub_and_what_is_not_used_is_told_once(name):
         f"{name} maps each language to the hub 'es' and does not use the dictionaries en-it. "
         "Choose another hub, or a joint method such as geomm_multi."
     ]
-    assert mapper.report_["hub"] == "es"
+    assert mapper.report_.hub == "es"
 
 
 def test_at_least_one_word_is_held_out():
@@ -412,9 +411,9 @@ def test_what_a_union_finds_twice_counts_twice_and_what_is_mutual_once(induction
     fitted = []
     learn = Procrustes.learn
 
-    def watched(self, vectors, pairs):
+    def watched(self, vectors, pairs, report):
         fitted.append(pairs["en", "es"])
-        return learn(self, vectors, pairs)
+        return learn(self, vectors, pairs, report)
 
     def counted(pairs):
         return Counter(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
@@ -429,13 +428,13 @@ def test_what_a_union_finds_twice_counts_twice_and_what_is_mutual_once(induction
         assert counted(second) == counted(first) + counted(found)
         assert set(counted(found).values()) == {1, 2}  # those that are mutual twice
     assert (second.labels is None) == (induction == "union")
-    assert semi.report_["rounds"][0]["pairs induced"] == len(found)
+    assert semi.report_.rounds[0].pairs_induced == len(found)
 
 
 def test_union_pairs_are_chained_as_they_are():
     toy = make_toy(("en", "es", "it"), words=600, dimension=20, noise=0.5, pairs=60)
     mapper = get_mapper("self_learning", mapper="gpa", induction="union", vocabulary=300)
-    assert mapper.fit(toy.embeddings, toy.dictionaries).report_["rounds"]
+    assert mapper.fit(toy.embeddings, toy.dictionaries).report_.rounds
 
 
 def test_chains_are_those_of_a_loop_over_pairs_in_any_order():

@@ -19,6 +19,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing import make_toy
 
@@ -66,7 +67,7 @@ def test_descriptions_with_the_right_checksum(folder, data):
     found = answer(lambda: load_mapper(path), path)
     if not isinstance(found, GeommError):
         check_mapper(found)
-        assert json.dumps(found.report_) == json.dumps(changed["report"])
+        assert found.report_ == FitReport.from_json(changed["report"])
 
 
 @fuzzed(60)

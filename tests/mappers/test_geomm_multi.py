@@ -20,6 +20,11 @@ from geomm_plugin.testing import Toy, make_toy
 DIMENSION = 6
 
 
+def solver_of(mapper):
+    (run,) = mapper.report_.solver.values()
+    return run
+
+
 def make_dictionaries(seed=0):
     """Three languages in a triangle: unique words, 0/1 labels with words that have two partners."""
     random = np.random.default_rng(seed)
@@ -189,7 +194,7 @@ def test_the_solvers_agree_on_a_cycle():
     params = {"regularization": 0.05, "tolerance": 1e-8}
     ours = toy.fit(get_mapper("geomm_multi", **params))
     theirs = toy.fit(get_mapper("geomm_multi", solver="riemannian", **params))
-    assert ours.report_["solver"]["cost"] <= theirs.report_["solver"]["cost"] * (1 + 1e-6)
+    assert solver_of(ours).cost <= solver_of(theirs).cost * (1 + 1e-6)
     assert np.allclose(ours.W("de", "it"), theirs.W("de", "it"), atol=2e-2 * norm(ours))
 
 
@@ -235,33 +240,34 @@ def test_a_graph_in_two_parts_is_refused_by_name():
 
 
 def test_report_tells_how_the_search_went():
-    report = make_cycle().fit(get_mapper("geomm_multi", max_iterations=3)).report_
-    assert report["solver"]["iterations"] == 3
-    assert "limit of 3" in report["solver"]["stopped"]
-    assert 0 < report["solver"]["cost"] < 4
-    chosen = report["regularization"]["all dictionaries"]
-    assert f"{chosen['chosen']:g}" in chosen["held-out p@1"]
+    mapper = make_cycle().fit(get_mapper("geomm_multi", max_iterations=3))
+    run = solver_of(mapper)
+    assert run.iterations == 3
+    assert "limit of 3" in run.stopped
+    assert 0 < run.cost < 4
+    (choice,) = mapper.report_.regularization.values()
+    assert choice.value in choice.scores
 
 
 def test_auto_takes_the_best_lambda_and_refits_on_all_pairs():
     toy = make_toy(("en", "es", "it"), words=200, noise=0.5, pairs=60)
     mapper = toy.fit(get_mapper("geomm_multi"))
-    report = mapper.report_["regularization"]["all dictionaries"]
-    scores = report["held-out p@1"]
-    assert scores[f"{report['chosen']:g}"] == max(scores.values())
+    (choice,) = mapper.report_.regularization.values()
+    scores = choice.scores
+    assert scores[choice.value] == max(scores.values())
     smallest, *_, largest = scores.values()
     assert max(smallest, largest) < max(scores.values())  # so neither end will do
-    again = toy.fit(get_mapper("geomm_multi", regularization=report["chosen"]))
+    again = toy.fit(get_mapper("geomm_multi", regularization=choice.value))
     assert np.array_equal(mapper.W("es", "it"), again.W("es", "it"))
 
 
 @pytest.mark.parametrize("pairs", [3, 8])
 def test_fewer_pairs_than_dimensions_need_no_regularization(pairs):
     toy = make_toy(("en", "es", "it"), pairs=pairs)
-    free = toy.fit(get_mapper("geomm_multi", regularization=0.0)).report_["solver"]
-    held = toy.fit(get_mapper("geomm_multi", regularization=1e-6)).report_["solver"]
-    assert free["iterations"] > 1
-    assert free["cost"] <= held["cost"]
+    free = solver_of(toy.fit(get_mapper("geomm_multi", regularization=0.0)))
+    regularized = solver_of(toy.fit(get_mapper("geomm_multi", regularization=1e-6)))
+    assert free.iterations > 1
+    assert free.cost <= regularized.cost
 
 
 def test_no_blas_has_several_threads_in_the_search():

@@ -11,12 +11,12 @@ def test_without_steps_it_is_geomm(two):
 
 def test_lambda_is_chosen_as_geomm_does(two):
     assert (
-        two.fit("geomm_rcsls", iterations=0).report_["geomm"]["regularization"]["en-es"]
-        == two.fit("geomm").report_["regularization"]["en-es"]
+        two.fit("geomm_rcsls", iterations=0).report_.regularization["en-es"]
+        == two.fit("geomm").report_.regularization["en-es"]
     )
 
 
 def test_steps_lower_the_loss_from_geomm_on(two):
-    losses = two.fit("geomm_rcsls", iterations=6).report_["descent"]["en-es"]["losses"]
+    losses = two.fit("geomm_rcsls", iterations=6).report_.extras["descent"]["en-es"]["losses"]
     assert len(losses) == 7
     assert (np.diff(losses) < 0).all()

@@ -5,6 +5,7 @@ import pytest
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.mappers.gpa import chained
+from geomm_plugin.testing import make_toy
 
 
 def loss(toy, mapper, chains):
@@ -37,15 +38,14 @@ def test_every_map_is_a_rotation(three):
 
 def test_rounds_never_raise_the_loss_and_end_below_a_tree_of_procrustes(three):
     gpa = three.fit("gpa", tolerance=0.0)
-    agreement = gpa.report_["solver"]["agreement"]
+    agreement = gpa.report_.extras["agreement"]
     assert (np.diff(agreement) >= -1e-9 * abs(agreement[-1])).all()
     chains = chained(row_pairs(three))
     assert loss(three, gpa, chains) < loss(three, three.fit("procrustes"), chains)
 
 
-def test_rounds_go_on_until_one_gains_next_to_nothing(make):
-    links = [("en", "es"), ("en", "it")]
-    toy = make(dimensions=dict.fromkeys(("en", "es", "it"), 12), links=links, noise=1.5)
+def test_rounds_go_on_until_one_gains_next_to_nothing():
+    toy = make_toy(("en", "es", "it"), words=400, pairs=150, drawn=True, noise=1.5)
     chains = chained(row_pairs(toy))
     one, default, best = (
         loss(toy, toy.fit("gpa", **params), chains)
@@ -104,13 +104,8 @@ def test_chains_leave_given_dictionaries_alone(three):
     assert all(found[edge] is pairs[edge] for edge in pairs)
 
 
-def test_languages_of_three_dimensions(make):
-    toy = make(
-        dimensions={"en": 8, "es": 12, "it": 10},
-        links=[("en", "es"), ("en", "it")],
-        pairs=200,
-        noise=0.1,
-    )
+def test_languages_of_three_dimensions():
+    toy = make_toy({"en": 8, "es": 12, "it": 10}, words=400, pairs=200, drawn=True, noise=0.1)
     gpa = toy.fit("gpa")
     assert {n: m.shape for n, m in gpa.matrices_.items()} == {
         "en": (8, 12),

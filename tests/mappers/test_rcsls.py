@@ -3,6 +3,7 @@ import pytest
 
 from geomm_plugin import Embeddings
 from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.mappers.rcsls import RCSLS, RelaxedCSLS
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
@@ -74,7 +75,7 @@ def test_starts_at_procrustes(two):
 def test_a_step_that_raises_the_loss_is_undone(two, constraint, step):
     mapper = RCSLS(constraint=constraint, step=step)
     edge = edge_of(two)
-    visited = list(mapper.descent(edge, 15))
+    visited = list(mapper.descent(edge, mapper.start(edge, FitReport()), 15))
     losses = [loss for _, loss in visited]
     assert len(losses) > 1
     assert (np.diff(losses) < 0).all()
@@ -92,7 +93,7 @@ def test_the_convex_variant_stays_in_the_spectral_ball(two):
 
 def test_auto_takes_the_first_best_number_of_steps(two):
     mapper = two.fit("rcsls", max_iterations=8)
-    report = mapper.report_["descent"]["en-es"]
+    report = mapper.report_.extras["descent"]["en-es"]
     curve = report["held-out p@1"]
     assert report["iterations"] == curve.index(max(curve))
     again = two.fit("rcsls", iterations=report["iterations"])
@@ -103,7 +104,7 @@ def test_auto_takes_the_first_best_number_of_steps(two):
 def test_too_few_words_to_hold_out_take_ten_steps_or_as_many_as_are_allowed(max_iterations):
     toy, steps = make_toy(pairs=5), min(10, max_iterations)
     auto = toy.fit(RCSLS(max_iterations=max_iterations))
-    report = auto.report_["descent"]["en-es"]
+    report = auto.report_.extras["descent"]["en-es"]
     assert report["held-out p@1"] == [] and report["iterations"] == steps
     given = toy.fit(RCSLS(iterations=steps))
     np.testing.assert_array_equal(auto.W("en", "es"), given.W("en", "es"))

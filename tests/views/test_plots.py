@@ -17,7 +17,7 @@ from geomm_plugin import (
 from geomm_plugin.cli import group
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.evaluation.learning_curve import learning_curve, part_of
-from geomm_plugin.fitting.fit_report import regularization_choices
+from geomm_plugin.fitting.fit_report import Choice, FitReport
 from geomm_plugin.normalize import unit
 from geomm_plugin.views.palette import SERIES
 
@@ -126,16 +126,12 @@ def test_the_learning_curve_is_drawn_in_the_order_of_sizes():
 
 
 def test_the_lambda_curve_shows_what_was_tried_and_chosen():
-    report = {
-        "regularization": {
-            "en-es": {"chosen": 10.0, "held-out p@1": {"100": 0.5, "1": 0.3, "10": 0.6}}
-        }
-    }
+    report = FitReport(regularization={"en-es": Choice(10.0, {100: 0.5, 1: 0.3, 10: 0.6})})
     (axis,) = plot_regularization(report).axes
     np.testing.assert_allclose(axis.lines[0].get_xydata(), [(1, 0.3), (10, 0.6), (100, 0.5)])
     assert list(axis.lines[1].get_xdata()) == [10, 10]
     with pytest.raises(ParameterError, match="auto"):
-        plot_regularization({})
+        plot_regularization(FitReport())
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
@@ -270,7 +266,8 @@ def test_mistakes_are_told_in_a_sentence(files, arguments, message):
 )
 def test_a_saved_report_may_hold_anything(files, report):
     mapper = load_mapper(files / "mapper")
-    mapper.report_ = report
+    mapper.report_ = FitReport.from_json(report)
+    assert mapper.report_.to_json() == report
     save_mapper(mapper, files / "odd")
     result = plot(files, "lambda", "@odd", "-o", "@x.svg")
     assert result.exit_code == 2, result.exception
@@ -280,10 +277,8 @@ def test_a_saved_report_may_hold_anything(files, report):
 
 def test_choices_of_lambda_are_read_as_they_were_reported(files):
     report = load_mapper(files / "mapper").report_
-    told = report["regularization"]["en-es"]
-    (choice,) = regularization_choices(report).values()
-    assert choice.value == told["chosen"]
-    assert {f"{tried:g}": score for tried, score in choice.scores.items()} == told["held-out p@1"]
-    assert regularization_choices({}) == {}
+    (choice,) = report.choices().values()
+    assert choice.value in choice.scores
+    assert FitReport().choices() == {}
     with pytest.raises(ParameterError, match="tried no values"):
-        plot_regularization({"regularization": {"en-es": {"chosen": 1, "held-out p@1": {}}}})
+        plot_regularization(FitReport(regularization={"en-es": Choice(1)}))

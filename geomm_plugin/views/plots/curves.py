@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.fitting.fit_report import regularization_choices
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.views.plots.figure import (
     COLORS,
     MARKERS,
@@ -58,7 +58,7 @@ def plot_learning_curve(
     return figure
 
 
-def plot_regularization(report: Mapping[str, Any], *, fonts: Sequence[str] = ()) -> Figure:
+def plot_regularization(report: FitReport, *, fonts: Sequence[str] = ()) -> Figure:
     """Draw the held-out P@1 of every lambda that was tried, and the one that was chosen.
 
     Parameters
@@ -66,8 +66,7 @@ def plot_regularization(report: Mapping[str, Any], *, fonts: Sequence[str] = ())
     report
         The `report_` of a mapper that chose its regularization by validation.
     """
-    every = regularization_choices(report)
-    choices = {name: choice for name, choice in every.items() if choice.scores}
+    choices = {name: choice for name, choice in report.choices().items() if choice.scores}
     if not choices:
         raise ParameterError(
             "This mapper tried no values of its regularization. Fit one with regularization=auto."

@@ -276,14 +276,10 @@ def _mapper_table(comparison: Comparison) -> Markup:
 
 
 def _notes(run: Run) -> list[str]:
-    notes = [
-        f"{pair}: {', '.join(f'{count} {what}' for what, count in counts.items())}"
-        for pair, counts in run.report.get("pairs", {}).items()
-    ]
+    notes = [f"{pair}: {counts}" for pair, counts in run.report.pairs.items()]
     notes += [
-        f"{pair}: regularization {choice['chosen']:g} chosen"
-        for pair, choice in run.report.get("regularization", {}).items()
-        if isinstance(choice, dict) and "chosen" in choice
+        f"{pair}: regularization {choice.value:g} chosen"
+        for pair, choice in run.report.regularization.items()
     ]
     return notes + [f"Warning: {warning}" for warning in run.warnings]
 

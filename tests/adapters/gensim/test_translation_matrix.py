@@ -4,6 +4,7 @@ import json
 import unittest
 import warnings
 from collections import OrderedDict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,7 +192,7 @@ def test_save_and_load_without_pickle(tmp_path, trained, model_en):
         loaded.source_lang_vec.expandos["count"], model_en.expandos["count"]
     )
     assert loaded.source_word == trained.source_word
-    assert loaded.mapper.report_ == trained.mapper.report_
+    assert loaded.mapper.report_ == replace(trained.mapper.report_, cpu_seconds=None)
 
 
 def test_subwords_survive_saving(tmp_path):

@@ -21,8 +21,8 @@ def test_no_edge_weighs_more_because_its_map_is_long():
     np.testing.assert_allclose(metric @ metric.T, longer @ longer.T, atol=1e-12)
 
 
-def test_two_equal_languages_beside_the_hub_are_mapped_alike(make):
-    toy = make(dimensions={"en": 10, "es": 8}, links=[("en", "es")], pairs=200)
+def test_two_equal_languages_beside_the_hub_are_mapped_alike():
+    toy = make_toy({"en": 10, "es": 8}, words=400, pairs=200, drawn=True, noise=0.3)
     pair = toy.fit("msf", hub="en")
     toy.embeddings["xx"] = toy.embeddings["es"]
     toy.dictionaries["en", "xx"] = toy.dictionaries["en", "es"]
@@ -33,13 +33,9 @@ def test_two_equal_languages_beside_the_hub_are_mapped_alike(make):
     np.testing.assert_allclose(ratio, np.full_like(ratio, ratio[0, 0]), rtol=1e-6)
 
 
-def test_a_chain_of_languages_is_followed_to_the_hub(make):
-    toy = make(
-        dimensions={"en": 10, "es": 10, "it": 10},
-        links=[("en", "es"), ("es", "it")],
-        pairs=200,
-        noise=0.0,
-    )
+def test_a_chain_of_languages_is_followed_to_the_hub():
+    links = [("en", "es"), ("es", "it")]
+    toy = make_toy(("en", "es", "it"), 400, 10, links=links, pairs=200, drawn=True, noise=0.0)
     mapper = toy.fit("msf", hub="en")
     x = toy.normalized(mapper, "it") @ mapper.matrices_["it"]
     z = toy.normalized(mapper, "en") @ mapper.matrices_["en"]
