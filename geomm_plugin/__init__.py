@@ -10,6 +10,7 @@ The pipeline is the table of contents; each arrow is a module or a folder:
     retrieve    retrieval/              Cosine, CSLS, InvertedSoftmax
     evaluate    evaluation/             evaluate(...), compare(...)
     export      formats, storage        write_embeddings(...), save_mapper(...)
+    all of it   alignment/              align({"en": "wiki.en.vec", ...}, ..., output="aligned/")
 
 Each public name is loaded when it is first used, so that `import geomm_plugin` costs nothing.
 """
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Python sees
     from geomm_plugin import registry
+    from geomm_plugin.alignment.run import Alignment, align
     from geomm_plugin.dictionary import (
         Dictionary,
         as_dictionary,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
 
 __all__ = [
     "CSLS",
+    "Alignment",
     "Cosine",
     "Dictionary",
     "Embeddings",
@@ -61,6 +64,7 @@ __all__ = [
     "SharedSpace",
     "Task",
     "TaskScore",
+    "align",
     "as_dictionary",
     "as_embeddings",
     "as_mapper",
@@ -82,6 +86,7 @@ __all__ = [
 ]
 
 _NAMES_IN = {
+    "alignment.run": ("Alignment", "align"),
     "dictionary": (
         *("Dictionary", "as_dictionary", "identical_words", "pair_up", "read_dictionary"),
         *("split", "write_dictionary"),

@@ -371,7 +371,7 @@ def oriented(dictionaries: CheckedDictionaries, source: str, target: str) -> Dic
     return there.with_pairs(back.reverse_pairs())
 
 
-def check_key(key: object, embeddings: Mapping[str, Embeddings]) -> tuple[str, str]:
+def check_key(key: object, embeddings: Mapping[str, object]) -> tuple[str, str]:
     """Return the key of a dictionary, if it is a pair of different languages with embeddings."""
     if not (isinstance(key, tuple) and len(key) == 2):
         raise LanguagesError(

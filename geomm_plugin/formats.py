@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,9 +16,11 @@ import numpy.typing as npt
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.errors import FileError, FormatError, ParameterError
+from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.files.atomic import all_written_beside, finish_moves
+from geomm_plugin.files.atomic import all_written_beside
+from geomm_plugin.files.publication import published
+from geomm_plugin.files.version import ATTEMPTS, Version, files_in, replaced_too_often
 from geomm_plugin.source_file import SourceFile
 
 
@@ -41,7 +44,18 @@ class Format(ABC):
         return path.is_file()
 
     def files(self, path: Path) -> list[Path]:
-        """Return all that `read` would look into: the path itself, and what lies beside it."""
+        """Return all files that `read` opens: the path itself, or what lies in it or beside it."""
+        return files_in(path)
+
+    def neighbors(self, path: Path) -> list[Path]:
+        """Return the names beside a path whose files `read` takes for parts of it.
+
+        Nothing else is written there while the file of that path needs them.
+        """
+        return [file for file in self.files(path) if file != path and path not in file.parents]
+
+    def outputs(self, path: Path) -> list[Path]:
+        """Return all that `write` makes: the path itself, and what lies beside it."""
         return [path]
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
@@ -65,30 +79,89 @@ def read_embeddings(
         The name of a registered format, or an object such as FastTextVec(); by default the suffix
         of the path says it.
     """
-    path = _as_path(path)
+    path = as_path(path)
     if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
         raise ParameterError(f"max_words must be a whole number, at least 1; it is {max_words!r}.")
-    check_exists(path)
-    try:
-        chosen = find_format(path, format)
-        content = chosen.read(path, max_words=max_words)
-        parts = chosen.files(path)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-    distinct = content.distinct()
-    if distinct is not content:
-        rows = enumerate(content.words)
-        repeated = next(word for row, word in rows if content.row_of[word] != row)
+    for _ in range(ATTEMPTS):
+        reading = _Reading(path, format)
+        try:
+            embeddings = reading.format.read(reading.place, max_words=max_words)
+        except (FormatError, OSError) as error:
+            if reading.is_current():
+                if isinstance(error, GeommError):
+                    raise
+                raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+        else:
+            if reading.is_one_file() or reading.is_current():
+                break
+    else:
+        raise replaced_too_often(path)
+    distinct = embeddings.distinct()
+    if distinct is not embeddings:
+        rows = enumerate(embeddings.words)
+        repeated = next(word for row, word in rows if embeddings.row_of[word] != row)
         warnings.warn(
-            f"{path}: {len(content) - len(distinct)} words repeat an earlier one, e.g. "
+            f"{path}: {len(embeddings) - len(distinct)} words repeat an earlier one, e.g. "
             f"{repeated[:60]!r}; the first vector of each word was kept.",
             stacklevel=2,
         )
     size = f"{len(distinct):,} words x {distinct.dimension}"
-    distinct.file = SourceFile.read_from(path, size, parts)
+    distinct.file = SourceFile.read_from(path, size, reading.version.stamps)
     return distinct
+
+
+def read_languages(
+    paths: Mapping[str, str | Path], *, max_words: int | None = None
+) -> dict[str, Embeddings]:
+    """Read the files of several languages as one version: none was replaced in the meantime.
+
+    So files that one run aligned are never read together with those of another.
+    """
+    for path in paths.values():
+        check_exists(as_path(path))
+    for _ in range(ATTEMPTS):
+        version = version_of(paths.values())
+        languages = {
+            language: read_embeddings(path, max_words=max_words) for language, path in paths.items()
+        }
+        if version.is_current():
+            return languages
+        if not version.can_be_read_again():
+            break
+    raise replaced_too_often(", ".join(map(str, paths.values())))
+
+
+def version_of(paths: Iterable[str | Path]) -> Version:
+    """Return the version of files of embeddings, with all that belongs to them."""
+    return Version(file for path in paths for file in files_of(as_path(path)))
+
+
+def files_of(path: Path, format: str | Format | None = None) -> list[Path]:
+    """Return the files that a path of embeddings stands for, as they are read at this moment."""
+    place = published(path)
+    return find_format(place, format).files(place)
+
+
+class _Reading:
+    """Where the files of a path are read at this moment, and which version of them."""
+
+    def __init__(self, path: Path, format: str | Format | None):
+        check_exists(path)
+        self.path = path
+        self.place = published(path)
+        self.format = find_format(self.place, format)
+        try:
+            self.version = Version(self.format.files(self.place))
+        except FileError:  # a part is missing; reading says which
+            self.version = Version([self.place, self.place.parent])
+
+    def is_one_file(self) -> bool:
+        """True if there is nothing that could be of another version."""
+        return len(self.version.stamps) == 1
+
+    def is_current(self) -> bool:
+        """True if the path still stands for the same files, none of which has changed."""
+        return published(self.path) == self.place and self.version.is_current()
 
 
 def write_embeddings(
@@ -107,11 +180,41 @@ def write_embeddings(
         the suffix of the path says it.
     """
     embeddings = as_embeddings(embeddings)
-    path = _as_path(path)
+    path = as_path(path)
     chosen = find_format(path, format, to_write=True)
+    refuse_neighbors(path, chosen.outputs(path))
     # Mapped blocks are made between the writing; BLAS threads would spin until the next one.
     with all_written_beside(path) as part, few_threads():
         chosen.write(part, embeddings)
+        refuse_neighbors(path, [path.with_name(new.name) for new in part.parent.iterdir()])
+
+
+def refuse_neighbors(path: Path, outputs: Iterable[Path]) -> None:
+    """Refuse to write what another file beside it takes for a part of its own.
+
+    So `x.txt` is not written where it would be the vocabulary of `x.npy`.
+    """
+    outputs = list(outputs)
+    if not path.parent.is_dir():
+        return
+    names = {output.name for output in outputs}
+    for other in sorted(path.parent.iterdir()):
+        if other.name in names or not _same_beginning(other, outputs) or not other.is_file():
+            continue
+        for known in _formats_by_suffix(other):
+            neighbors: list[Path] = []
+            with suppress(GeommError):
+                neighbors = known().neighbors(other)
+            taken = names.intersection(neighbor.name for neighbor in neighbors)
+            if taken:
+                raise FileError(
+                    f"{path.parent / min(taken)} is a part of {other} by its name, and is not "
+                    "written as something else. Choose another name, or remove that file."
+                )
+
+
+def _same_beginning(path: Path, others: Iterable[Path]) -> bool:
+    return any(path.name.split(".")[0] == other.name.split(".")[0] for other in others)
 
 
 def finite_rows(
@@ -155,7 +258,8 @@ def word_bytes(word: str) -> bytes:
         ) from None
 
 
-def _as_path(path: str | Path) -> Path:
+def as_path(path: str | Path) -> Path:
+    """Return a path that the system can take as the name of a file."""
     path = Path(path)
     try:
         path.lstat()
@@ -167,9 +271,8 @@ def _as_path(path: str | Path) -> Path:
 
 
 def check_exists(path: Path) -> None:
-    """Refuse a path that is not there, also after a killed run's files are in their place."""
-    finish_moves(path.parent)
-    if not path.exists():
+    """Refuse a path that is not there."""
+    if not published(path).exists():
         raise FileError(f"There is no file {path}. Check the path of the embeddings.")
 
 
@@ -193,6 +296,19 @@ def find_format(
     if not fitting:
         raise FormatError(_why_no_format(path))
     return fitting[-1]()
+
+
+def writing_format(path: Path, precision: int | None = None) -> Format:
+    """Return the format that a path's suffix says, with the precision given if it has one."""
+    chosen = find_format(path, to_write=True)
+    if precision is not None:
+        if not hasattr(chosen, "precision"):
+            raise ParameterError(
+                f"A precision is for text; the format {chosen.name!r} keeps every digit. Leave it "
+                "out, or choose the suffix .vec."
+            )
+        chosen.precision = precision
+    return chosen
 
 
 def _looks(known: type[Format]) -> bool:

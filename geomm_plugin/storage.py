@@ -23,9 +23,12 @@ import numpy as np
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
+from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import load_arrays
-from geomm_plugin.files.atomic import finish_moves, make_folder, written_beside
-from geomm_plugin.files.lock import held
+from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.lock import locked
+from geomm_plugin.files.outputs import make_folders
+from geomm_plugin.files.publication import published
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
@@ -41,24 +44,28 @@ ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their ch
 
 def save_mapper(mapper: Mapper, path: str | Path) -> None:
     """Save a fitted mapper to a folder, which appears whole or not at all."""
+    path = Path(path)
+    files = mapper_files(mapper)
+    if path.is_file():
+        raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
+    make_folders(path)
+    with locked(path.resolve()):  # two runs that save here do so one after the other
+        for name, content in files.items():
+            with written_beside(path / name, follow_links=False) as part:
+                disk.write_file(part, content)
+        for old in path.glob(ARRAYS_NAME.format("*")):
+            if old.name not in files:
+                disk.remove(old)
+
+
+def mapper_files(mapper: Mapper) -> dict[str, bytes]:
+    """Return the files that a saved mapper consists of, by name, in the order of writing."""
     from safetensors.numpy import save
 
-    path = Path(path)
     arrays = save({name: np.ascontiguousarray(array) for name, array in mapper.state().items()})
     checksum = hashlib.sha256(arrays).hexdigest()
     text = describe_mapper(mapper, sha256=checksum)
-    if path.is_file():
-        raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
-    make_folder(path)
-    arrays_path = _arrays_path(path, checksum)
-    with held(path):  # two runs that save here do so one after the other
-        with written_beside(arrays_path) as part:
-            part.write_bytes(arrays)
-        with written_beside(path / JSON_NAME) as part:
-            part.write_text(text + "\n", encoding="utf-8")
-        for old in path.glob(ARRAYS_NAME.format("*")):
-            if old != arrays_path:
-                old.unlink(missing_ok=True)
+    return {_arrays_name(checksum): arrays, JSON_NAME: text.encode() + b"\n"}
 
 
 def describe_mapper(mapper: Mapper, **further: Any) -> str:
@@ -85,8 +92,7 @@ def load_mapper(path: str | Path) -> Mapper:
 
 
 def _load_mapper(path: str | Path) -> Mapper:
-    path = Path(path)
-    finish_moves(path.parent)
+    path = published(Path(path))
     json_path = path / JSON_NAME
     description = parse_description(_read(json_path), json_path)
     checksum = description.get("sha256")
@@ -95,7 +101,7 @@ def _load_mapper(path: str | Path) -> Mapper:
             f"{json_path}: it names no checksum of its arrays. Save the mapper again."
         )
     mapper = unfitted_mapper(description, json_path)
-    arrays_path = _arrays_path(path, checksum)
+    arrays_path = path / _arrays_name(checksum)
     arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
         raise FormatError(
@@ -178,8 +184,8 @@ def _checksum(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _arrays_path(path: Path, checksum: str) -> Path:
-    return path / ARRAYS_NAME.format(checksum[:16])
+def _arrays_name(checksum: str) -> str:
+    return ARRAYS_NAME.format(checksum[:16])
 
 
 def _read(path: Path) -> bytes:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
+from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
@@ -48,6 +49,16 @@ class NpyVectors(Format):
         """Return the array and its vocabulary."""
         return [path, _find_vocabulary(path)]
 
+    def neighbors(self, path: Path) -> list[Path]:
+        """Return the names that a vocabulary is looked for under, down to the one that is there."""
+        names = [path.with_suffix(suffix) for suffix in _VOCABULARIES]
+        present = [name.is_file() for name in names]
+        return names[: present.index(True) + 1] if any(present) else names
+
+    def outputs(self, path: Path) -> list[Path]:
+        """Return the array and its vocabulary."""
+        return [path, path.with_suffix(_VOCABULARIES[0])]
+
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write the array and, beside it, the words."""
         for word in embeddings.words:
@@ -63,12 +74,12 @@ class NpyVectors(Format):
                 "pickle does: it would be read as another one. Rename the word, write it further "
                 "down, or write a .safetensors file."
             )
-        path.with_suffix(_VOCABULARIES[0]).write_bytes(text)
+        disk.write_file(path.with_suffix(_VOCABULARIES[0]), text)
         shape = (len(embeddings), embeddings.dimension)
         dtype = embeddings.rows(slice(0, 1)).dtype.newbyteorder("<")
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
         with (
-            path.open("wb") as stream,
+            disk.create(path) as stream,
             progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
         ):
             np.lib.format.write_array_header_1_0(stream, header)

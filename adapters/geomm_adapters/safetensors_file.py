@@ -26,6 +26,7 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files import disk
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.formats import Format, finite_blocks
 
@@ -68,7 +69,7 @@ class SafetensorsFile(Format):
         )
         shape = (len(embeddings), embeddings.dimension)
         with (
-            path.open("wb") as stream,
+            disk.create(path) as stream,
             progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
         ):
             _write_header(

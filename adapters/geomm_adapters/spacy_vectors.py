@@ -16,6 +16,7 @@ from geomm_adapters.npy_vectors import mapped_array
 from geomm_plugin.arrays import Vector
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import FormatError, missing_extra
+from geomm_plugin.files.version import files_in
 from geomm_plugin.formats import Format, finite_rows
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ class SpacyModel(Format):
                 f"({type(error).__name__}: {error}). Fetch the folder again."
             ) from error
         return embeddings if max_words is None else embeddings.head(max_words)
+
+    def files(self, path: Path) -> list[Path]:
+        """Return the files of the vocabulary, vectors among them."""
+        return files_in(path / "vocab")
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write a pipeline that has nothing but a tokenizer and these vectors."""

@@ -52,6 +52,11 @@ class StaticModelFolder(Format):
         """Look for the two files."""
         return _find(path) is not None
 
+    def files(self, path: Path) -> list[Path]:
+        """Return the tensors and the tokenizer."""
+        folder = _find(path) or path
+        return [folder / "model.safetensors", folder / "tokenizer.json"]
+
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the tokens that are whole words."""
         folder = _find(path)

@@ -19,6 +19,7 @@ from geomm_adapters.text.gzip_stream import broken_gzip_errors, gzip_reader, gzi
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n")
@@ -137,7 +138,7 @@ def _opened_to_read(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _opened_to_write(path: Path) -> Iterator[BinaryIO]:
-    with path.open("wb") as file:
+    with disk.create(path) as file:
         if path.suffix.lower() != ".gz":
             yield file
             return

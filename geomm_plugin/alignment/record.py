@@ -1,98 +1,129 @@
-"""What `geomm align` wrote and from what: align.json beside the files, so that a run can go on.
+"""What an alignment wrote and from what: align.json beside the files, so that a run can go on.
 
-    {"format": 1, "files": {"mapper": {"from": FINGERPRINT, "stamps": {...}}, "en.vec": {...}, ...}}
+    {"format": 2, "files": {"en.vec": {"from": FINGERPRINT,
+                                       "content": {"en.vec": [SIZE, HASH]}}, "mapper": {...}}}
 
-A fingerprint is the checksum of all that decides what a file holds: the mapper and its parameters,
-options, the pairs of the dictionaries, and the size and date of every file of embeddings. Stamps
-are the size and date of the file as it was written. Where both are still the same, the file need
-not be written again.
+A fingerprint is the hash of all that decides what a file holds: the mapper and its parameters,
+options, the pairs of the dictionaries, and the content of every file of embeddings. The content is
+the size and hash of each file as it was written. Where both are still the same, the file need not
+be written again; and whoever gets the folder can check it. No path and no date is in the record:
+equal inputs give an equal one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from geomm_plugin import registry
-from geomm_plugin.dictionary import Dictionary
+from geomm_plugin.alignment.inputs import Inputs
 from geomm_plugin.errors import FileError, GeommError
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.publication import ALIGNED
 from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.formats import Format, find_format
+from geomm_plugin.files.version import content_hash, files_in
+from geomm_plugin.formats import Format
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.storage import load_mapper
+from geomm_plugin.storage import NOT_REGISTERED, load_mapper
 
-NAME = "align.json"
-FORMAT = 1
+NAME = ALIGNED
+FORMAT = 2
 MAPPER = "mapper"  # the folder of the fitted mapper, beside the aligned files
+_LARGEST = 2**26  # bytes
+
+Content = dict[str, list[Any]]  # the size and the hash of each file, by name
 
 
-class AlignRecord:
+class Record:
     """The files of one output folder that belong together, each with where it came from."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, files: Mapping[str, dict[str, Any]] | None = None):
         self.folder = folder
-        self.files: dict[str, dict[str, Any]] = {}
+        self.files: dict[str, dict[str, Any]] = dict(files or {})
 
-    @classmethod
-    def read(cls, folder: Path) -> AlignRecord:
-        """Read the record of a folder; one that is missing or damaged tells of no file."""
-        record = cls(folder)
-        try:
-            content = parse_json(_plain_bytes(folder / NAME))
-            files = content["files"] if content["format"] == FORMAT else {}
-            record.files = {name: {**known} for name, known in files.items()}
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError):
-            record.files = {}
-        return record
+    def has(self, name: str, fingerprint: str) -> bool:
+        """True if a file is there as it was written, from just these inputs."""
+        entry = self.files.get(name, {})
+        return entry.get("from") == fingerprint and not changed(self.folder, entry)
 
-    def holds(self, name: str, fingerprint: str) -> bool:
-        """Tell whether a file is there as it was written, from just these inputs."""
-        known = self.files.get(name, {})
-        try:
-            return known == {"from": fingerprint, "stamps": stamps(self.folder / name)}
-        except FileError:
-            return False
+    def matching(self, fingerprints: Mapping[str, str]) -> Record:
+        """Return the record of those files that are there, as these fingerprints ask for."""
+        names = [name for name in self.files if self.has(name, fingerprints.get(name, ""))]
+        return Record(self.folder, {name: self.files[name] for name in names})
 
     def mapper(self, fingerprint: str) -> Mapper | None:
         """Load the mapper that was fitted from just these inputs, if it is there."""
-        if not self.holds(MAPPER, fingerprint):
+        if not self.has(MAPPER, fingerprint):
             return None
         try:
             return load_mapper(self.folder / MAPPER)
         except GeommError:
             return None
 
-    def add(self, name: str, fingerprint: str) -> None:
-        """Note that a file was written."""
-        self.files[name] = {"from": fingerprint, "stamps": stamps(self.folder / name)}
-        self.write()
-
-    def write(self) -> None:
-        """Write the record into its folder."""
-        text = json.dumps({"format": FORMAT, "files": self.files}, indent=2)
-        with written_beside(self.folder / NAME) as part:
-            part.write_text(text + "\n", encoding="utf-8")
+    def to_json(self) -> bytes:
+        """Return the record as it is written."""
+        content = {"format": FORMAT, "files": self.files}
+        return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
 
 
-def fingerprint_of_fit(
-    mapper: Mapper,
-    embeddings: Mapping[str, str],
-    dictionaries: Mapping[tuple[str, str], Dictionary],
-    identical: Iterable[str],
-    max_words: int | None,
-) -> str:
+def read_record(path: Path, folder: Path) -> Record:
+    """Read the record of a folder; one that is missing or damaged tells of no file."""
+    try:
+        return Record(folder, parse_record(path))
+    except (GeommError, OSError, RuntimeError, ValueError):
+        return Record(folder)
+
+
+def parse_record(path: Path) -> dict[str, dict[str, Any]]:
+    """Read what a record tells of each file; a ValueError says what is wrong with it."""
+    content = parse_json(_plain_bytes(path))
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"it is no record of the format {FORMAT}")
+    files = content.get("files")
+    if not isinstance(files, dict) or not all(map(_is_entry, files, files.values())):
+        raise ValueError("it does not tell the size and hash of each file")
+    return files
+
+
+def content_of(paths: list[Path], folder: Path) -> Content:
+    """Return the size and hash of files, and of those in folders, by their names in a folder."""
+    return {
+        file.relative_to(folder).as_posix(): [file.stat().st_size, content_hash(file)]
+        for path in paths
+        for file in files_in(path)
+    }
+
+
+def changed(folder: Path, entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the files of an entry that are not as they were written, each with how they are."""
+    problems = []
+    for name, (size, digest) in entry.get("content", {}).items():
+        path = folder / name
+        try:
+            if path.is_symlink() or not path.is_file():
+                problems.append((name, "it is not there"))
+            elif path.stat().st_size != size:
+                problems.append((name, f"it has {path.stat().st_size} bytes; it had {size}"))
+            elif content_hash(path) != digest:
+                problems.append((name, "its content is not what was written"))
+        except OSError as error:
+            problems.append((name, f"it cannot be read: {error.strerror or error}"))
+    return problems
+
+
+def fingerprint_of_fit(mapper: Mapper, inputs: Inputs, hashes: Mapping[str, Any]) -> str:
     """Return the fingerprint of all that a fitted mapper depends on."""
+    is_registered = registry.mappers.get(mapper.name) is type(mapper)
+    origin = str(registry.mappers.origin(mapper.name)) if is_registered else NOT_REGISTERED
     return fingerprint(
         {
-            "mapper": [mapper.name, str(registry.mappers.origin(mapper.name)), mapper.get_params()],
-            "embeddings": {name: _input_stamps(Path(path)) for name, path in embeddings.items()},
-            "dictionaries": sorted(dictionaries.items()),
-            "identical": sorted(identical),
-            "max words": max_words,
+            "mapper": [mapper.name, origin, type(mapper).__qualname__, mapper.get_params()],
+            "embeddings": hashes,
+            "dictionaries": sorted(inputs.pairs.items()),
+            "identical": inputs.identical,
+            "max words": inputs.max_words,
         }
     )
 
@@ -104,29 +135,35 @@ def fingerprint_of_file(fit: str, written: Format, keep_length: bool, extra: lis
 
 
 def fingerprint(value: object) -> str:
-    """Return the checksum of plain values."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=repr).encode()).hexdigest()
+    """Return the hash of plain values."""
+    text = json.dumps(value, sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
-def stamps(path: Path) -> dict[str, list[int]]:
-    """Return the size and date of a file, or of all files in a folder, by name."""
-    try:
-        files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
-        found = {}
-        for file in files:
-            told = file.stat()
-            found[file.relative_to(path.parent).as_posix()] = [told.st_size, told.st_mtime_ns]
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
-    return found
+def _is_entry(name: object, entry: object) -> bool:
+    """True for a file's entry in a record; names lead nowhere but into the folder."""
+    content = entry.get("content") if isinstance(entry, dict) else None
+    if not isinstance(content, dict) or not isinstance(entry, dict) or not content:
+        return False
+    names = [name, *content]
+    return (
+        isinstance(entry.get("from"), str)
+        and all(isinstance(each, str) and _is_inside(each) for each in names)
+        and all(
+            isinstance(value, list)
+            and len(value) == 2
+            and type(value[0]) is int
+            and isinstance(value[1], str)
+            for value in content.values()
+        )
+    )
 
 
-def _input_stamps(path: Path) -> dict[str, list[int]]:
-    """Return the stamps of a file of embeddings and of those that belong to it."""
-    found: dict[str, list[int]] = {}
-    for file in find_format(path).files(path):
-        found |= stamps(file)
-    return found
+def _is_inside(name: str) -> bool:
+    path = Path(name)
+    return (
+        bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in name
+    )
 
 
 def _plain_bytes(path: Path) -> bytes:
@@ -134,4 +171,6 @@ def _plain_bytes(path: Path) -> bytes:
     whole = path.resolve(strict=True)
     if whole.parent != path.parent.resolve() or not whole.is_file():
         raise FileError(f"{path} is no plain file.")
+    if whole.stat().st_size > _LARGEST:
+        raise FileError(f"{path} is too large for a record.")
     return whole.read_bytes()

@@ -1,89 +1,318 @@
-"""A run of `geomm align`: what replaces older files stays aside until all of it is there.
+"""Aligned files from files: fit a mapper, write every language into the shared space.
 
-    OUTPUT/.geomm-unfinished/{mapper, en.vec, es.vec}   ->   OUTPUT/{mapper, en.vec, es.vec}
+    read -> pair up -> fit -> map -> stage -> publish
 
-So the files of one run are all in the space of its mapper, whenever it is stopped. What an earlier
-run wrote under other names stays; `stale` lists it. A run that replaces nothing writes into the
-folder itself. Where a run is stopped, the next one with --resume goes on from what is there.
+All of it, or nothing: the files of a run appear together when the last of them is whole.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from geomm_plugin.alignment.record import MAPPER, AlignRecord
-from geomm_plugin.files.atomic import move_up
+from geomm_plugin import progress
+from geomm_plugin.alignment.inputs import Inputs, Reading, Words, collect_inputs
+from geomm_plugin.alignment.record import (
+    MAPPER,
+    NAME,
+    Record,
+    fingerprint_of_file,
+    fingerprint_of_fit,
+    read_record,
+)
+from geomm_plugin.alignment.stage import add_to_stage, empty_stage, open_stage, publish_stage
+from geomm_plugin.dictionary import Dictionaries
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FileError, ParameterError, UnknownNameError
+from geomm_plugin.factorization import few_threads
+from geomm_plugin.files import disk
+from geomm_plugin.files.atomic import check_writable, sentences
+from geomm_plugin.files.lock import alone_in
+from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs
+from geomm_plugin.files.publication import recover
+from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.formats import Format, find_format, refuse_neighbors, writing_format
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.normalize import unit
+from geomm_plugin.registry import as_mapper
+from geomm_plugin.shared_space import MappedEmbeddings
+from geomm_plugin.storage import mapper_files
 
-UNFINISHED = ".geomm-unfinished"  # what a killed run had written to replace older files
+ANOTHER_FOLDER = "Choose another --output folder."
+NOTHING_TO_LEARN = (
+    "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
+    "take words that are spelt alike."
+)
 
 
-class AlignRun:
-    """What earlier runs left that need not be made again, and where the rest is written."""
+@dataclass(frozen=True)
+class Alignment:
+    """What align() made: `paths["es"]` is a file in the space of `mapper`.
 
-    def __init__(self, output: Path, fingerprints: Mapping[str, str], resume: bool):
-        """Look at what is there.
+    Parameters
+    ----------
+    paths
+        The aligned file of each language.
+    written, kept
+        The languages whose files this run wrote, and those that were there already.
+    mapper_path
+        The folder of the saved mapper.
+    mapper_kept
+        Whether the mapper was fitted by an earlier run.
+    stale
+        Files of earlier runs that stay in the folder, in the space of another mapper.
+    shapes
+        Words and dimension of each file that this run wrote.
+    """
 
-        Parameters
-        ----------
-        fingerprints
-            Of the mapper and of every file that is to be there at the end, by name.
-        """
-        self.fingerprints = fingerprints
-        self.aside = output / UNFINISHED
-        if self.aside.is_symlink():  # not ours: it may lead anywhere
-            self.aside.unlink()
-        before = AlignRecord.read(output)
-        self.stale = _stale(before, fingerprints)
-        self.done = before if resume else AlignRecord(output)
-        self.begun = AlignRecord.read(self.aside) if resume else AlignRecord(self.aside)
-        if not all(self._fits(self.begun, name) for name in self.begun.files):
-            self.begun = AlignRecord(self.aside)
-        fit = fingerprints[MAPPER]
-        self.fitted: Mapper | None = self.done.mapper(fit) or self.begun.mapper(fit)
-        if self.fitted is None:
-            self.done, self.begun = AlignRecord(output), AlignRecord(self.aside)
-        if not self.begun.files:
-            shutil.rmtree(self.aside, ignore_errors=True)
-        self.done.files = {name: known for name, known in self.done.files.items() if self.has(name)}
-        new = fingerprints.keys() - self.done.files.keys()
-        self.replaces = any((output / name).exists() for name in new)
+    paths: dict[str, Path]
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+    mapper: Mapper
+    mapper_path: Path
+    mapper_kept: bool
+    stale: tuple[Path, ...]
+    shapes: dict[str, tuple[int, int]]
 
     @property
-    def record(self) -> AlignRecord:
-        """The record of the folder that is written to."""
-        return self.begun if self.replaces else self.done
+    def report(self) -> FitReport:
+        """How the fit went: what the mapper reports."""
+        return report_of(self.mapper)
 
-    def has(self, name: str) -> bool:
-        """Tell whether a file need not be written again."""
-        return self._fits(self.done, name) or self._fits(self.begun, name)
-
-    def _fits(self, record: AlignRecord, name: str) -> bool:
-        return record.holds(name, self.fingerprints.get(name, ""))
-
-    def add(self, name: str) -> None:
-        """Note that a file was written."""
-        self.record.add(name, self.fingerprints[name])
-
-    @contextmanager
-    def writing(self) -> Iterator[Path]:
-        """Give the folder to write to; at the end all is in its place, or the old as it was."""
-        try:
-            yield self.record.folder
-            if self.begun.files:
-                self.begun.files = self.done.files | self.begun.files
-                self.begun.write()
-                move_up(self.aside)
-        finally:
-            shutil.rmtree(self.aside, ignore_errors=True)
+    def __str__(self) -> str:
+        lines = [f"{pair}: {counts}" for pair, counts in self.report.pairs.items()]
+        for pair, choice in self.report.regularization.items():
+            scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
+            tried = f" (held-out P@1 {scores})" if scores else ""
+            lines.append(f"{pair}: regularization {choice.value:g}{tried}")
+        for language, path in self.paths.items():
+            words, dimension = self.shapes.get(language, (0, 0))
+            size = f"  {words:,} words x {dimension}" if language in self.shapes else ""
+            lines.append(f"{'Kept' if language in self.kept else 'Wrote'} {path}{size}")
+        lines.append(
+            f"{'Kept' if self.mapper_kept else 'Wrote'} {self.mapper_path}  {self.mapper!r}"
+        )
+        return "\n".join(lines)
 
 
-def _stale(before: AlignRecord, fingerprints: Mapping[str, str]) -> list[Path]:
-    """List the files of an earlier run that stay, but are in the space of another mapper."""
-    if before.files.get(MAPPER, {}).get("from") == fingerprints[MAPPER]:
-        return []
-    places = (before.folder / name for name in before.files if name not in fingerprints)
-    return sorted(place for place in places if place.parent == before.folder and place.exists())
+def align(
+    files: Mapping[str, object],
+    dictionaries: Dictionaries,
+    mapper: str | Mapper = "geomm",
+    *,
+    output: str | Path,
+    identical: Iterable[tuple[str, str]] = (),
+    settings: Iterable[str] = (),
+    max_words: int | None = None,
+    suffix: str = ".vec",
+    format: str | Format | None = None,
+    precision: int | None = None,
+    extra_words: Mapping[str, Words] | None = None,
+    keep_length: bool = False,
+    resume: bool = False,
+) -> Alignment:
+    """Fit a mapper and write every language into the shared space: all of `geomm align`.
+
+    The folder gets `<language>.vec` for each language, at unit length, the fitted mapper in
+    `mapper/`, and a record of both, `align.json`. The files appear together at the end; what was
+    there by the same names stays until then. Files and folders are on the disk when it returns.
+
+    Parameters
+    ----------
+    files
+        By language: a path, or whatever holds words and vectors (Embeddings, KeyedVectors, ...).
+    dictionaries
+        By pair of languages: a path, or pairs of words.
+    mapper
+        A name, a name with parameters as in "geomm:regularization=100", or a mapper.
+    output
+        The folder; it is made if it is not there.
+    identical
+        Pairs of languages whose words that are spelt alike are taken as a dictionary, too.
+    settings
+        Further parameters of a mapper that is given by name: texts PARAMETER=VALUE.
+    max_words
+        How many words of each language are read, mapped and written.
+    suffix, format, precision
+        The form of the aligned files: what they end in; a format other than the suffix says; digits
+        behind the point in text.
+    extra_words
+        By language: words (or a file of them, one a line) that are exported, too, with vectors from
+        subwords.
+    keep_length
+        Whether vectors keep the length that the mapper gives them.
+    resume
+        Keep what an earlier run wrote into the folder, or had ready when it was stopped, if it is
+        from the same mapper, content of inputs and options.
+    """
+    chosen = as_mapper(mapper, settings)
+    written = (
+        writing_format(Path(f"x{suffix}"), precision)
+        if format is None
+        else (find_format(Path(f"x{suffix}"), format, to_write=True))
+    )
+    identical = list(identical)
+    if not (dictionaries or identical):
+        raise ParameterError(NOTHING_TO_LEARN)
+    output = Path(output)
+    names = file_names(files, suffix)
+    inputs = collect_inputs(files, dictionaries, identical, extra_words or {}, max_words)
+    outputs = [file for name in names.values() for file in written.outputs(output / name)]
+    refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
+    refuse_neighbors(output / NAME, outputs)
+    _refuse_links(output, [*names.values(), MAPPER])
+    make_folders(output)
+    check_writable(output)
+    run = _Run(inputs, output, names, chosen, written, keep_length)
+    with alone_in(output), sentences(output):
+        recover(output / NAME)
+        return run.finish(resume)
+
+
+def file_names(languages: Iterable[str], suffix: str) -> dict[str, str]:
+    """Return what the aligned file of each language is called; odd names are refused."""
+    names = {language: f"{language}{suffix}" for language in languages}
+    for language, name in names.items():
+        is_plain = Path(name).name == name and name.isprintable() and not name.startswith(".")
+        is_plain = is_plain and bool(language) and name not in (MAPPER, NAME)
+        if not is_plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
+            raise ParameterError(
+                f"The aligned file of {language!r} would be called {name!r}, which is no name of a "
+                "file here. Choose another name for the language, or another --suffix."
+            )
+    return names
+
+
+@dataclass
+class _Run:
+    """One run, with all that was asked for."""
+
+    inputs: Inputs
+    output: Path
+    names: dict[str, str]
+    mapper: Mapper
+    written: Format
+    keep_length: bool
+
+    def finish(self, resume: bool) -> Alignment:
+        """Do what is not there yet, publish all of it together, and say what was done."""
+        reading = Reading(self.inputs)
+        embeddings = {} if resume else reading.read(self.names)
+        prints = self._fingerprints(reading.hashes())
+        before = read_record(self.output / NAME, self.output)
+        present = before.matching(prints) if resume else Record(self.output)
+        with open_stage(self.output, prints, resume) as staged:
+            fitted = present.mapper(prints[MAPPER]) or staged.mapper(prints[MAPPER])
+            if fitted is None:
+                present = Record(self.output)
+                empty_stage(staged)
+            done = present.files.keys() | staged.files.keys()
+            kept = [language for language, name in self.names.items() if name in done]
+            if resume:
+                embeddings = reading.read(set(self.names).difference(kept))
+            mapper = self._fit(staged, prints, embeddings) if fitted is None else fitted
+            shapes = self._write(staged, prints, mapper, embeddings)
+            if staged.files:
+                publish_stage(staged, present)
+        return Alignment(
+            paths={language: self.output / name for language, name in self.names.items()},
+            written=tuple(shapes),
+            kept=tuple(kept),
+            mapper=mapper,
+            mapper_path=self.output / MAPPER,
+            mapper_kept=fitted is not None,
+            stale=_stale(before, prints),
+            shapes=shapes,
+        )
+
+    def _fingerprints(self, hashes: Mapping[str, Any]) -> dict[str, str]:
+        """Return the fingerprints of the mapper and of every file."""
+        fit = fingerprint_of_fit(self.mapper, self.inputs, hashes)
+        return {MAPPER: fit} | {
+            name: fingerprint_of_file(
+                fit, self.written, self.keep_length, self.inputs.extra_words.get(language, [])
+            )
+            for language, name in self.names.items()
+        }
+
+    def _fit(
+        self, staged: Record, prints: Mapping[str, str], embeddings: Mapping[str, Embeddings]
+    ) -> Mapper:
+        """Fit the mapper, and stage it."""
+        with progress.task(f"Fitting {self.mapper.name}"):
+            self.mapper.fit(embeddings, self.inputs.dictionaries(embeddings))
+
+        def write(folder: Path) -> None:
+            disk.make_folder(folder)
+            for name, content in mapper_files(self.mapper).items():
+                disk.write_file(folder / name, content)
+
+        add_to_stage(staged, MAPPER, prints[MAPPER], write)
+        return self.mapper
+
+    def _write(
+        self,
+        staged: Record,
+        prints: Mapping[str, str],
+        mapper: Mapper,
+        embeddings: Mapping[str, Embeddings],
+    ) -> dict[str, tuple[int, int]]:
+        """Stage the aligned files of some languages, and return their words and dimensions."""
+        space = mapper.map(embeddings)
+        shapes = {}
+        for language in [language for language in self.names if language in embeddings]:
+            name = self.names[language]
+            words = self.inputs.extra_words.get(language, [])
+            mapped = _with_words(space[language], language, words)
+            aligned = mapped if self.keep_length else MappedEmbeddings(mapped, unit)
+
+            def write(path: Path, aligned: Embeddings = aligned) -> None:
+                # Mapped blocks are made between the writing; BLAS threads would spin meanwhile.
+                with few_threads():
+                    self.written.write(path, aligned)
+                new = [self.output / file.name for file in path.parent.iterdir()]
+                refuse_neighbors(self.output / path.name, new)
+                refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
+
+            add_to_stage(staged, name, prints[name], write)
+            shapes[language] = (len(aligned), aligned.dimension)
+        return shapes
+
+
+def _with_words(embeddings: Embeddings, language: str, words: list[str]) -> Embeddings:
+    """Add the extra words, or say why one has no vector."""
+    try:
+        return embeddings.with_words(words)
+    except UnknownNameError as error:
+        raise UnknownNameError(
+            f"--extra-words of {language}: {error} Words outside the vocabulary get vectors from "
+            "subwords only: give a fastText .bin."
+        ) from error
+
+
+def _refuse_links(output: Path, names: Iterable[str]) -> None:
+    """Refuse links among the files to replace: what replaces them together lies in one folder."""
+    for name in names:
+        if (output / name).is_symlink():
+            raise FileError(
+                f"{output / name} is a link. Aligned files replace each other together, in one "
+                "folder: remove the link, or choose another --output folder."
+            )
+
+
+def _stale(before: Record, prints: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files of an earlier run that stay in the space of another mapper; warn of them."""
+    if before.files.get(MAPPER, {}).get("from") == prints[MAPPER]:
+        return ()
+    places = (before.folder / name for name in before.files if name not in prints)
+    stale = sorted(place for place in places if place.parent == before.folder and place.exists())
+    if stale:
+        warnings.warn(
+            f"{', '.join(map(str, stale))}: written by an earlier run and left as it was, in "
+            "the space of another mapper; do not compare it with the new files.",
+            stacklevel=4,
+        )
+    return tuple(stale)

@@ -9,7 +9,15 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
-from geomm_plugin.formats import read_embeddings, write_embeddings
+from geomm_plugin.files.outputs import refuse_inputs
+from geomm_plugin.formats import (
+    check_exists,
+    files_of,
+    read_embeddings,
+    refuse_neighbors,
+    write_embeddings,
+    writing_format,
+)
 
 
 @click.command()
@@ -29,8 +37,11 @@ def command(
     Example:
         geomm convert wiki.en.vec wiki.en.safetensors --max-words 200000
     """
-    written = options.format_for(target, precision)
-    options.check_apart([source], [target], "Choose another name for the new file.")
+    written = writing_format(target, precision)
+    check_exists(source)
+    outputs = written.outputs(target)
+    refuse_inputs(outputs, files_of(source), "Choose another name for the new file.")
+    refuse_neighbors(target, outputs)
     with progress.shown(quiet):
         embeddings = read_embeddings(source, max_words=max_words)
         write_embeddings(embeddings, target, format=written)

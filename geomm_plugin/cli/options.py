@@ -9,13 +9,8 @@ import click
 
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, LanguagesError, ParameterError
-from geomm_plugin.formats import (
-    Format,
-    check_exists,
-    find_format,
-    read_embeddings,
-)
+from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.formats import check_exists, find_format, read_languages
 from geomm_plugin.parameters import split_spec, split_specs
 
 NOTHING_TO_LEARN = (
@@ -88,10 +83,7 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and
 
 def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embeddings]:
     """Read LANG=FILE arguments; all paths are looked at before the first file is read."""
-    return {
-        language: read_embeddings(path, max_words=max_words)
-        for language, path in existing_files(specs).items()
-    }
+    return read_languages(existing_files(specs), max_words=max_words)
 
 
 def existing_files(specs: Iterable[str]) -> dict[str, str]:
@@ -142,45 +134,6 @@ def with_identical(
         words = identical_words(embeddings[source], embeddings[target])
         dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(words)
     return dictionaries
-
-
-def format_for(path: Path, precision: int | None) -> Format:
-    """Return the format that a path's suffix says, with the precision given if it has one."""
-    chosen = find_format(path, to_write=True)
-    if precision is not None:
-        if not hasattr(chosen, "precision"):
-            raise ParameterError(
-                f"--precision is for text; the format {chosen.name!r} keeps every digit. Leave it "
-                "out, or choose the suffix .vec."
-            )
-        chosen.precision = precision
-    return chosen
-
-
-def check_apart(inputs: Iterable[str | Path], outputs: Iterable[Path], mend: str) -> None:
-    """Refuse to write over what is read."""
-    read = {Path(path).resolve() for path in inputs}
-    for path in outputs:
-        if path.resolve() in read:
-            raise ParameterError(f"{path} would replace an input. {mend}")
-
-
-def read_word_lists(specs: Iterable[str], embeddings: Iterable[str]) -> dict[str, list[str]]:
-    """Read LANG=FILE options: lists of words, one a line, of languages that have embeddings."""
-    languages = split_specs(embeddings, "LANG=FILE, e.g. en=wiki.en.vec")
-    found = {}
-    for language, path in split_specs(specs, "LANG=FILE, e.g. en=words.txt").items():
-        if language not in languages:
-            raise LanguagesError(
-                f"The words of {path} belong to {language!r}, which has no embeddings; there are "
-                f"{', '.join(languages)}."
-            )
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig", errors="surrogateescape")
-        except OSError as error:
-            raise FileError(f"Cannot read the words {path}: {error.strerror}.") from error
-        found[language] = [word for word in map(str.strip, text.split("\n")) if word]
-    return found
 
 
 def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:

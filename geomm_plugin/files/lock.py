@@ -23,8 +23,8 @@ _TAKEN = (errno.EAGAIN, errno.EACCES)  # how a system says that another holds th
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Hold a file or folder in a `with` block; wait for whoever has it."""
+def locked(path: Path) -> Iterator[None]:
+    """Lock a file or folder in a `with` block; wait for whoever has it."""
     with _opened(path) as handle:
         if handle is not None:
             with suppress(OSError):  # no locks here
@@ -34,15 +34,15 @@ def held(path: Path) -> Iterator[None]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Tell whether nobody holds a file or folder; if so, it is held in the `with` block."""
+    """Tell whether nobody has locked a file or folder; if so, it is locked in the `with` block."""
     with _opened(path) as handle:
         yield handle is not None and _try(handle) is True
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Hold a folder in a `with` block; refuse one that another run holds."""
-    with _opened(folder) as handle:
+    """Lock a folder in a `with` block, also through a link to it; refuse one that is locked."""
+    with _opened(folder.resolve()) as handle:
         if handle is not None and _try(handle) is False:
             raise FileError(
                 f"Another run is writing into {folder}. Wait for its end, or choose another folder."

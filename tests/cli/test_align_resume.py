@@ -1,5 +1,6 @@
 """`geomm align --resume`: what is written and still fits is kept, all else is written again."""
 
+import errno
 import json
 import os
 import shutil
@@ -8,7 +9,9 @@ import threading
 import pytest
 from click.testing import CliRunner
 
+from geomm_adapters import FastTextVec
 from geomm_plugin import Embeddings, write_embeddings
+from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError
 from geomm_plugin.mappers import Procrustes
@@ -57,7 +60,7 @@ def test_without_anything_there_it_is_a_plain_run(align, tmp_path):
 def test_what_fits_is_kept_and_nothing_is_read_or_fitted(align, tmp_path, monkeypatch):
     first = align()
     before = contents(tmp_path / "out")
-    monkeypatch.setattr("geomm_plugin.cli.align.read_embeddings", None)
+    monkeypatch.setattr("geomm_plugin.alignment.inputs.read_embeddings", None)
     monkeypatch.setattr(Procrustes, "learn", None)
     again = align("--resume")
     assert said(again, "Kept") == [*FILES, "mapper"] and said(again, "Wrote") == []
@@ -67,19 +70,18 @@ def test_what_fits_is_kept_and_nothing_is_read_or_fitted(align, tmp_path, monkey
 
 @pytest.fixture
 def stopped(align, monkeypatch):
-    """Run an align that is stopped at its second file."""
+    """Run an align that is stopped in the midst of its second file."""
 
-    def run(*further, clean_up=True, error=KeyboardInterrupt, status=130):
+    def run(*further, error=KeyboardInterrupt, status=130):
         with monkeypatch.context() as patched:
+            write = FastTextVec.write
 
-            def stopping(embeddings, path, **options):
+            def stopping(self, path, embeddings):
+                write(self, path, embeddings)
                 if path.name == "es.vec":
                     raise error
-                write_embeddings(embeddings, path, **options)
 
-            patched.setattr("geomm_plugin.cli.align.write_embeddings", stopping)
-            if not clean_up:  # as if it had been killed
-                patched.setattr("geomm_plugin.alignment.run.shutil.rmtree", lambda *_, **__: None)
+            patched.setattr(FastTextVec, "write", stopping)
             align(*further, status=status)
 
     return run
@@ -89,44 +91,73 @@ def without_record(files):
     return {path: content for path, content in files.items() if path.name != "align.json"}
 
 
-def test_a_run_that_was_stopped_goes_on_with_its_mapper(align, stopped, tmp_path, monkeypatch):
+STOPS = {
+    "Ctrl-C": (KeyboardInterrupt, 130),
+    "SIGTERM": (SystemExit(143), 143),
+    "full disk": (OSError(errno.ENOSPC, "No space left on device"), 2),
+    "odd word": (FormatError("No."), 2),
+}
+
+
+@pytest.mark.parametrize(("error", "status"), STOPS.values(), ids=STOPS)
+def test_a_run_that_was_stopped_goes_on_with_its_mapper(
+    align, stopped, tmp_path, monkeypatch, error, status
+):
     align()
     whole = contents(tmp_path / "out")
     shutil.rmtree(tmp_path / "out")
-    stopped()
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["align.json", "en.vec", "mapper"]
+    stopped(error=error, status=status)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [UNFINISHED]
     monkeypatch.setattr(Procrustes, "learn", None)
     output = align("--resume")
     assert said(output, "Kept") == ["en.vec", "mapper"]
     assert said(output, "Wrote") == ["es.vec", "it.vec"]
-    assert without_record(contents(tmp_path / "out")) == without_record(whole)
+    assert contents(tmp_path / "out") == whole
 
 
-@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (FormatError("No."), 2)])
-def test_a_stopped_run_leaves_what_it_would_replace(align, stopped, tmp_path, error, status):
-    align()
-    before = contents(tmp_path / "out")
-    stopped("-m", "cca", error=error, status=status)
-    assert contents(tmp_path / "out") == before
-    assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
-
-
+@pytest.mark.parametrize(("error", "status"), STOPS.values(), ids=STOPS)
 @pytest.mark.parametrize("mapper", ["cca", "procrustes"])
-def test_a_killed_run_goes_on_from_what_it_had_written_aside(align, stopped, tmp_path, mapper):
+def test_a_stopped_run_leaves_what_it_would_replace(
+    align, stopped, tmp_path, mapper, error, status
+):
     align("-m", "cca")
     whole = contents(tmp_path / "out")
     align()
     before = contents(tmp_path / "out")
-    stopped("-m", "cca", clean_up=False)
+    stopped("-m", "cca", error=error, status=status)
     left = contents(tmp_path / "out")
-    assert before.items() <= left.items() and len(left) > len(before)
+    assert before.items() <= left.items()
+    assert all(UNFINISHED in path.parts for path in left.keys() - before.keys())
     output = align("-m", mapper, "--resume")
-    fits = mapper == "cca"  # it is the run that was killed
+    fits = mapper == "cca"  # it is the run that was stopped
     assert said(output, "Kept") == (["en.vec", "mapper"] if fits else [*FILES, "mapper"])
-    expected = whole if fits else before
-    assert without_record(contents(tmp_path / "out")) == without_record(expected)
-    assert said(align("-m", mapper, "--resume"), "Kept") == [*FILES, "mapper"]
+    assert contents(tmp_path / "out") == (whole if fits else before)
+
+
+def test_without_resume_what_a_stopped_run_left_is_removed(align, stopped, tmp_path):
+    stopped()
+    assert said(align(), "Wrote") == [*FILES, "mapper"]
+    assert not (tmp_path / "out" / UNFINISHED).exists()
+
+
+@pytest.mark.parametrize("damage", ["content", "copied", "others may write"])
+def test_what_a_stopped_run_left_is_believed_only_if_it_is_its_own(
+    align, stopped, tmp_path, damage
+):
+    stopped()
+    unfinished = tmp_path / "out" / UNFINISHED
+    if damage == "content":
+        path = unfinished / "new" / "en.vec"
+        path.write_bytes(path.read_bytes().replace(b"1", b"2"))
+    if damage == "copied":  # as an archive would be unpacked
+        shutil.copytree(unfinished, tmp_path / "copy")
+        shutil.rmtree(unfinished)
+        (tmp_path / "between").mkdir()
+        shutil.copytree(tmp_path / "copy", unfinished)
+    if damage == "others may write":
+        unfinished.chmod(0o777)
+    kept = ["mapper"] if damage == "content" else []
+    assert said(align("--resume"), "Kept") == kept
 
 
 def test_a_link_in_place_of_what_was_written_aside_is_not_followed(align, tmp_path):
@@ -153,6 +184,20 @@ def test_without_the_option_everything_is_written_again(align):
     assert said(align(), "Wrote") == [*FILES, "mapper"]
 
 
+def change_unseen(path, old, new):
+    """Change a text; its size and date stay the same."""
+    status = path.stat()
+    path.write_text(path.read_text().replace(old, new))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_a_file_with_another_date_and_the_same_content_is_the_same(align, tmp_path):
+    align()
+    for path in [*(tmp_path / "inputs").iterdir(), *(tmp_path / "out").rglob("*")]:
+        os.utime(path, ns=(0, 0))
+    assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -168,12 +213,10 @@ def test_what_a_fit_depends_on(align, tmp_path, change):
         "max words": ["--max-words", "100"],
     }
     if change == "input":
-        os.utime(tmp_path / "inputs" / "it.vec", ns=(0, 0))
+        change_unseen(tmp_path / "inputs" / "it.vec", "it7", "it_")
     if change == "dictionary":
         path = tmp_path / "inputs" / "en-it.txt"
-        told = path.stat()
-        path.write_text(path.read_text().replace("en7\tit7\n", "en7\tit8\n"))
-        os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))  # size and date are the same
+        change_unseen(path, "en7\tit7\n", "en7\tit8\n")
     if change == "mapper is gone":
         (tmp_path / "out" / "mapper" / "mapper.json").unlink()
     if change == "damaged record":
@@ -191,7 +234,9 @@ def test_what_a_fit_depends_on(align, tmp_path, change):
     assert record.is_file() and not record.is_symlink()
 
 
-@pytest.mark.parametrize("change", ["precision", "keep length", "extra words", "a file", "gone"])
+@pytest.mark.parametrize(
+    "change", ["precision", "keep length", "extra words", "a file", "a digit", "gone"]
+)
 def test_what_a_file_depends_on(align, tmp_path, change):
     align()
     (tmp_path / "words.txt").write_text("es5\n")
@@ -202,6 +247,8 @@ def test_what_a_file_depends_on(align, tmp_path, change):
     }
     if change == "a file":
         (tmp_path / "out" / "es.vec").write_text("1 1\ndog 3\n")
+    if change == "a digit":
+        change_unseen(tmp_path / "out" / "es.vec", "\nes7 ", "\nes_ ")
     if change == "gone":
         (tmp_path / "out" / "es.vec").unlink()
     output = align("--resume", *options.get(change, ()))

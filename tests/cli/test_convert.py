@@ -46,7 +46,7 @@ def test_max_words_and_precision_make_it_small(tmp_path):
     [
         (["missing.vec", "x.vec"], "There is no file missing.vec"),
         ([DEMO, "x.unknown"], "The suffix of x.unknown is none of the formats"),
-        ([DEMO, "x.safetensors", "--precision", "5"], "--precision is for text"),
+        ([DEMO, "x.safetensors", "--precision", "5"], "A precision is for text"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(arguments, message, tmp_path, monkeypatch):

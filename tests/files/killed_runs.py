@@ -25,12 +25,14 @@ from geomm_plugin import (
     save_mapper,
     write_embeddings,
 )
+from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.cli import group
-from geomm_plugin.files.atomic import PART, READY
+from geomm_plugin.files.publication import PART, PUBLISH
+from geomm_plugin.formats import read_languages
 from geomm_plugin.testing import make_toy
 
 OPERATIONS = {
-    *("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod"),
+    *("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.link"),
     *("shutil.rmtree", "tempfile.mkstemp", "tempfile.mkdtemp"),
 }
 TOY = make_toy(words=300, dimension=30)
@@ -63,8 +65,8 @@ class Align:
         )
 
     def look(self, output):
-        read_embeddings(output / "en.vec")  # who reads moves into their place what was ready
-        found = tuple((output / name).read_bytes() for name in ("en.vec", "es.vec"))
+        read = read_languages({name: output / f"{name}.vec" for name in ("en", "es")})
+        found = [("\n".join(each.words), each.vectors.tobytes()) for each in read.values()]
         return {"all": (*found, state_of(output / "mapper"))}
 
 
@@ -171,10 +173,12 @@ def main(name, kills, folder, every=1):
         assert status in (0, -signal.SIGKILL), (how, status)
         told["killed" if status else "ended"] += 1
         told["with leftovers"] += bool([p for p in place.rglob(".*") if is_leftover(p)])
+        before = snapshot(place)
         for key, found in job.look(place).items():
             fits = [new for new in (False, True) if found == expected[new][key]]
             assert fits, f"{key} is neither the old nor the new one: {how}"
             told["new" if fits[0] else "old"] += 1
+        assert snapshot(place) == before, f"reading changed the folder: {how}"
         return begun, bool(status)
 
     def next_run_is_clean():
@@ -202,7 +206,11 @@ def main(name, kills, folder, every=1):
 
 
 def is_leftover(path):
-    return path.name.startswith((PART, READY))
+    return path.name.startswith((PART, PUBLISH, UNFINISHED))
+
+
+def snapshot(folder):
+    return {path: path.lstat()[:4] for path in folder.rglob("*")}  # mode, inode, device, links
 
 
 def files_in(folder):

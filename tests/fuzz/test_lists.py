@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomm_plugin import read_dictionary
-from geomm_plugin.cli.options import read_word_lists
+from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli.plot import _read_rows
 from geomm_plugin.errors import GeommError
 from geomm_plugin.evaluation.analogy import read_analogies
@@ -91,8 +91,8 @@ def test_analogies(folder, content):
 def test_word_lists(folder, content):
     path = folder / "words.txt"
     path.write_bytes(content)
-    found = answer(lambda: read_word_lists([f"en={path}"], ["en=x.vec"]), path)
-    assert isinstance(found, GeommError) or all(found["en"])
+    found = answer(lambda: read_words(path), path)
+    assert isinstance(found, GeommError) or all(found)
 
 
 ROWS = [

@@ -21,6 +21,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_rows, word_bytes
 
 _ROWS_AT_ONCE = 32  # formatted before they are written: 100 kB; a megabyte takes the system longer
@@ -130,7 +131,7 @@ def _check_first(word: str) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    with path.open("wb") as file:
+    with disk.create(path) as file:
         if path.suffix.lower() != ".gz":
             yield file
             return

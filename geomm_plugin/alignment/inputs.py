@@ -1,0 +1,173 @@
+"""What an alignment is made from: embeddings, dictionaries and lists of words, each read once.
+
+A file of embeddings is known by the hash of its content, so that a run can tell whether it changed
+without reading it; a dictionary, which may be a pipe, is known by its pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from geomm_plugin.dictionary import (
+    Dictionaries,
+    Dictionary,
+    as_dictionary,
+    check_key,
+    identical_words,
+)
+from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.errors import FileError, LanguagesError
+from geomm_plugin.files.version import ATTEMPTS, Version, content_hash, replaced_too_often
+from geomm_plugin.formats import as_path, check_exists, files_of, find_format, read_embeddings
+
+Words: TypeAlias = "str | Path | Iterable[str]"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that decides what an alignment holds, but for the mapper and the form of the files."""
+
+    paths: dict[str, Path]  # by language
+    objects: dict[str, Embeddings]  # languages that were given as words and vectors
+    pairs: dict[tuple[str, str], Dictionary]
+    identical: tuple[tuple[str, str], ...]
+    extra_words: dict[str, list[str]]
+    max_words: int | None
+    files: tuple[Path, ...]  # everything that is read
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages, those of files first."""
+        return [*self.paths, *self.objects]
+
+    def dictionaries(
+        self, embeddings: Mapping[str, Embeddings]
+    ) -> dict[tuple[str, str], Dictionary]:
+        """Return the dictionaries, with the words that are spelt alike where they are asked for."""
+        dictionaries = dict(self.pairs)
+        for source, target in self.identical:
+            words = identical_words(embeddings[source], embeddings[target])
+            given = dictionaries.get((source, target), Dictionary())
+            dictionaries[source, target] = given.with_pairs(words)
+        return dictionaries
+
+
+def collect_inputs(
+    files: Mapping[str, object],
+    dictionaries: Dictionaries,
+    identical: Iterable[tuple[str, str]],
+    extra_words: Mapping[str, Words],
+    max_words: int | None,
+) -> Inputs:
+    """Look at everything that is given, and read what is small, or can be read but once."""
+    paths: dict[str, Path] = {}
+    objects: dict[str, Embeddings] = {}
+    for language, given in files.items():
+        if isinstance(given, (str, Path)):
+            path = as_path(given)
+            check_exists(path)
+            find_format(path)
+            paths[language] = path
+        else:
+            embeddings = as_embeddings(given)
+            objects[language] = embeddings if max_words is None else embeddings.head(max_words)
+    pairs = {check_key(key, files): as_dictionary(given) for key, given in dictionaries.items()}
+    listed = [Path(file.path) for given in pairs.values() for file in given.files]
+    listed += [Path(given) for given in extra_words.values() if isinstance(given, (str, Path))]
+    read = [file for path in paths.values() for file in files_of(path)]
+    alike = tuple(sorted(check_key(key, files) for key in identical))
+    words = {lang: _words(given, lang, files) for lang, given in extra_words.items()}
+    for language, path in list(paths.items()):
+        if not (path.is_file() or path.is_dir()):  # a pipe
+            objects[language] = read_embeddings(paths.pop(language), max_words=max_words)
+    return Inputs(paths, objects, pairs, alike, words, max_words, (*read, *listed))
+
+
+class Reading:
+    """The content of the files of embeddings and its hashes, of one and the same version."""
+
+    def __init__(self, inputs: Inputs):
+        self.inputs = inputs
+        self._version: Version | None = None
+        self._hashes: dict[str, Any] = {}
+
+    def hashes(self) -> dict[str, Any]:
+        """Return what tells the content of each language from any other."""
+        if self._version is None:
+            self.read(())
+        return self._hashes
+
+    def read(self, languages: Iterable[str]) -> dict[str, Embeddings]:
+        """Read some languages; files that were not hashed yet are hashed meanwhile."""
+        languages = list(languages)
+        if self._version is not None:  # what was planned by the hashes holds for this version only
+            embeddings = {language: self._read(language) for language in languages}
+            if not self._version.is_current():
+                raise replaced_too_often(self._names())
+            return embeddings
+        for _ in range(ATTEMPTS):
+            files = {language: files_of(path) for language, path in self.inputs.paths.items()}
+            version = Version(file for group in files.values() for file in group)
+            with ThreadPoolExecutor(1) as thread:
+                hashing = thread.submit(_hashes_of, files)
+                embeddings = {language: self._read(language) for language in languages}
+                hashes = hashing.result()
+            if version.is_current():
+                self._version = version
+                self._hashes = hashes | {
+                    language: _hash_of(given) for language, given in self.inputs.objects.items()
+                }
+                return embeddings
+        raise replaced_too_often(self._names())
+
+    def _read(self, language: str) -> Embeddings:
+        if language in self.inputs.objects:
+            return self.inputs.objects[language]
+        return read_embeddings(self.inputs.paths[language], max_words=self.inputs.max_words)
+
+    def _names(self) -> str:
+        return ", ".join(map(str, self.inputs.paths.values()))
+
+
+def _hashes_of(files: Mapping[str, list[Path]]) -> dict[str, Any]:
+    """Hash the files of each language; the suffixes tell how they are read."""
+    return {
+        language: [["".join(path.suffixes).lower(), content_hash(path)] for path in group]
+        for language, group in files.items()
+    }
+
+
+def _hash_of(embeddings: Embeddings) -> str:
+    """Hash words and vectors that were given as such."""
+    digest = hashlib.blake2b(json.dumps(list(embeddings.words)).encode(), digest_size=32)
+    for block in embeddings.blocks():
+        digest.update(f"{block.dtype.str} {block.shape}".encode())
+        digest.update(np.ascontiguousarray(block).tobytes())
+    return digest.hexdigest()
+
+
+def _words(given: Words, language: str, languages: Mapping[str, object]) -> list[str]:
+    """Return the words of a language that has embeddings."""
+    if language not in languages:
+        raise LanguagesError(
+            f"The extra words of {language!r} belong to no embeddings; there are "
+            f"{', '.join(languages)}."
+        )
+    return read_words(given) if isinstance(given, (str, Path)) else list(given)
+
+
+def read_words(path: str | Path) -> list[str]:
+    """Read a list of words, one a line."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError as error:
+        raise FileError(f"Cannot read the words {path}: {error.strerror}.") from error
+    return [word for word in map(str.strip, text.split("\n")) if word]

@@ -1,0 +1,144 @@
+"""The one way to the disk: all that creates, fills, moves or secures files of ours comes by here.
+
+A watcher sees each operation before it is done, by name and path: `tests/files/test_every_fault.py`
+makes the first, the second, the third, ... of them fail, until a run gets through. Operations that
+only remove what nobody reads any more (`remove_tree`) come by here, too.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+Watcher = Callable[[str, Path], None]
+
+_watchers: list[Watcher] = []
+_NO_FSYNC_OF_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Show a watcher every operation in a `with` block; what it raises, the operation raises."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+class _File(io.FileIO):
+    """A file whose writes are seen by watchers."""
+
+    def __init__(self, path: Path, mode: str):
+        super().__init__(path, mode)
+        self._path = path
+
+    def write(self, content: Any) -> int:
+        _show("write", self._path)
+        return super().write(content)
+
+
+def create(path: Path, *, exclusive: bool = False) -> BinaryIO:
+    """Open a file for writing; an old one of that name is emptied, or refused if exclusive."""
+    _show("open", path)
+    return io.BufferedWriter(_File(path, "xb" if exclusive else "wb"))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a whole file."""
+    with create(path) as stream:
+        stream.write(content)
+
+
+def write_into(path: Path, source: Path) -> None:
+    """Copy a file into a pipe or device, which stays what it is."""
+    _show("open", path)
+    with source.open("rb") as content, path.open("wb", 0) as stream:
+        while block := content.read(2**16):
+            _show("write", path)
+            stream.write(block)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, whose parent is there."""
+    _show("mkdir", path)
+    path.mkdir()
+
+
+def rename(source: Path, target: Path) -> None:
+    """Move a file or folder within a file system; a file of the target's name is replaced."""
+    _show("rename", target)
+    source.replace(target)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name."""
+    _show("link", target)
+    os.link(source, target, follow_symlinks=False)
+
+
+def change_mode(path: Path, mode: int) -> None:
+    """Set who may read and write a file."""
+    _show("chmod", path)
+    path.chmod(mode)
+
+
+def secure(path: Path) -> None:
+    """Wait until a file's content is on the disk (fsync)."""
+    _show("fsync", path)
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def secure_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can tell."""
+    _show("fsync", path)
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_FSYNC_OF_FOLDERS:
+            raise
+    finally:
+        os.close(handle)
+
+
+def secure_tree(path: Path) -> None:
+    """Wait until a file, or a folder with all that is in it, is on the disk."""
+    if not path.is_dir():
+        secure(path)
+        return
+    for folder, _, names in os.walk(path):
+        for name in names:
+            secure(Path(folder, name))
+        secure_folder(Path(folder))
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    _show("remove", path)
+    path.unlink(missing_ok=True)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file or folder as far as it can be done; links are removed, not followed."""
+    with suppress(OSError):
+        _show("remove", path)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _show(operation: str, path: Path) -> None:
+    for watcher in tuple(_watchers):
+        watcher(operation, path)

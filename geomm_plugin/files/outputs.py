@@ -1,0 +1,99 @@
+"""[export] The door for outputs: where a file that is asked for is written, and what is refused.
+
+a link                   is followed to its file, which is replaced where it lies
+a pipe or a device       is written into, if the output is one file
+a folder, a socket       is refused where a file is asked for
+an input                 is never replaced: not through links, hard links or other letter case
+a neighbor of a file     that needs it (x.txt beside x.npy) is not replaced either
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from geomm_plugin.errors import FileError, ParameterError
+from geomm_plugin.files import disk
+from geomm_plugin.files.version import files_in
+
+LONGEST_NAME = 255  # bytes, of any file system in use
+
+
+def place_of(path: Path) -> Path:
+    """Return where an output is written: the path itself, or the file that a link leads to."""
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise FileError(
+            f"Cannot write {path}: its name has {len(os.fsencode(path.name))} bytes, and a file's "
+            f"name may have {LONGEST_NAME}. Choose a shorter one."
+        )
+    try:
+        place = path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise FileError(f"Cannot write {path}: it is a link that leads in a circle.") from error
+    if place.is_symlink():
+        raise FileError(f"Cannot write {path}: it is a link that leads in a circle.")
+    if place.is_socket():
+        raise FileError(f"Cannot write {path}: it is a socket. Choose a file.")
+    return place
+
+
+def is_stream(path: Path) -> bool:
+    """True for a pipe or a device: it is written into, and stays what it is."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+def refuse_folder(path: Path) -> None:
+    """Refuse a folder in the place of a file."""
+    if path.is_dir():
+        raise FileError(f"Cannot write {path}: it is a folder. Name a file in it.")
+
+
+def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[str | Path], advice: str) -> None:
+    """Refuse outputs that would replace what is read, by whatever name.
+
+    Parameters
+    ----------
+    inputs
+        Files, and folders with all that is in them; pipes and devices are no matter.
+    """
+    files = [file for path in inputs for file in files_in(Path(path))]
+    places = {Path(os.path.realpath(path)) for path in files}
+    identities = {identity for path in files if (identity := _identity(path))}
+    for output in outputs:
+        is_input = Path(os.path.realpath(output)) in places and not is_stream(output)
+        if is_input or _identity(output) in identities:
+            raise ParameterError(f"{output} would replace an input. {advice}")
+
+
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it."""
+    try:
+        if not path.is_dir():
+            for folder in [*reversed(path.parents), path]:
+                if not folder.is_dir():
+                    _make_folder(folder)
+    except OSError as error:
+        raise FileError(f"Cannot make the folder {path}: {error.strerror}.") from error
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        disk.make_folder(path)
+    except FileExistsError:
+        if not path.is_dir():  # another run may have made it just now
+            raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a file, which all its names share; None if it is not there."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

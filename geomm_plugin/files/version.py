@@ -1,0 +1,83 @@
+"""Which version of a file was read: its device, inode, date and size; and its content's hash.
+
+Files that are replaced by renaming get another inode; those that are changed where they are get
+another date. So files whose stamps are the same before and after a reading were of one version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from geomm_plugin.errors import FileError
+
+ATTEMPTS = 20  # to read files that others are replacing
+_BLOCK_BYTES = 2**20
+
+
+class Stamp(NamedTuple):
+    """What tells one version of a file from another."""
+
+    device: int
+    inode: int
+    modified: int
+    size: int
+
+
+class Version:
+    """The stamps of some files at one moment; a file that is not there has none."""
+
+    def __init__(self, paths: Iterable[Path]):
+        self.stamps = {path: stamp_of(path) for path in paths}
+
+    def is_current(self) -> bool:
+        """True if every path still names the file that it named then."""
+        return all(stamp_of(path) == stamp for path, stamp in self.stamps.items())
+
+    def can_be_read_again(self) -> bool:
+        """True unless a path is a pipe or a device, which gives its content but once."""
+        return all(path.is_file() or not path.exists() for path in self.stamps)
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Return the stamp of a file; None for one that is not there, and for pipes and devices."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return None
+    return Stamp(status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def replaced_too_often(path: object) -> FileError:
+    """Say that no reading of a file was of one version."""
+    return FileError(
+        f"{path} was replaced while it was read, {ATTEMPTS} times in a row. Wait for the run that "
+        "writes it, and read it again."
+    )
+
+
+def content_hash(path: Path) -> str:
+    """Return the BLAKE2b hash (256 bits) of a file's content, in hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=32)
+    try:
+        with path.open("rb", buffering=0) as stream:
+            block = bytearray(_BLOCK_BYTES)
+            view = memoryview(block)
+            while size := stream.readinto(block):
+                digest.update(view[:size])
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return digest.hexdigest()
+
+
+def files_in(path: Path) -> list[Path]:
+    """Return a file itself, or all files in a folder and in those within it, by name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
