@@ -16,6 +16,7 @@ ROOMS = (
     ("parameters", "registry", "files"),
     ("embeddings", "dictionary", "language_graph", "normalize"),
     ("formats",),
+    ("datasets",),
     ("retrieval",),
     ("shared_space",),
     ("fitting.fit_report",),

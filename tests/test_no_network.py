@@ -1,4 +1,4 @@
-"""Nothing but `geomm explore` opens a socket, or so much as names the modules that do."""
+"""Only `geomm fetch` and `geomm explore` open a socket, or so much as name the modules that do."""
 
 import ast
 import os
@@ -12,7 +12,7 @@ import geomm_plugin
 NETWORK = {
     *("socket", "_socket", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx"),
     *("smtplib", "socketserver", "xmlrpc", "asyncio", "webbrowser", "aiohttp", "ftplib"),
-    "huggingface_hub",
+    "huggingface_hub", "pooch",
 }  # fmt: skip
 RUN = """
 import sys
@@ -30,7 +30,7 @@ except SystemExit as end:
 """
 
 
-def test_only_the_explorer_names_modules_of_the_network():
+def test_only_fetch_and_the_explorer_name_modules_of_the_network():
     found = set()
     for package in (geomm_plugin, geomm_adapters):
         root = Path(package.__file__).parent
@@ -43,7 +43,11 @@ def test_only_the_explorer_names_modules_of_the_network():
                     continue
                 if any(name in NETWORK or name.split(".")[0] in NETWORK for name in names):
                     found.add(path.relative_to(root.parent).as_posix())
-    assert found == {"geomm_plugin/views/explorer/server.py", "geomm_plugin/cli/explore.py"}
+    assert found == {
+        "geomm_plugin/cli/explore.py",
+        "geomm_plugin/datasets/download.py",
+        "geomm_plugin/views/explorer/server.py",
+    }
 
 
 def run(*arguments):
@@ -53,7 +57,7 @@ def run(*arguments):
     )  # fmt: skip
 
 
-def test_no_command_but_explore_opens_a_socket(tmp_path, toy):
+def test_no_command_but_explore_and_fetch_opens_a_socket(tmp_path, toy):
     from geomm_plugin import write_embeddings
 
     files = []

@@ -1,0 +1,64 @@
+"""`geomm fetch`: download data sets; the only command that uses the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import options
+from geomm_plugin.datasets.catalog import data_sets
+from geomm_plugin.datasets.download import fetch
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.argument("parts", nargs=-1, metavar="[LANG|LANG-LANG]...")
+@click.option("--list", "listed", is_flag=True, help="Say what there is: size, licence, origin.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the files go; by default the system's folder for caches.",
+)
+@click.option(
+    "--mirror",
+    metavar="URL",
+    help="A server that has the files under the same paths; also GEOMM_MIRROR.",
+)
+@options.quiet_option
+def command(
+    name: str | None,
+    parts: tuple[str, ...],
+    listed: bool,
+    folder: Path | None,
+    mirror: str | None,
+    quiet: bool,
+) -> None:
+    """Download data sets: vectors, dictionaries, test sets. Needs the extra `data`.
+
+    This is the only command that uses the network. A download that was cut off goes on where it
+    stopped; files that are there are checked and not downloaded again.
+
+    \b
+    Examples:
+        geomm fetch --list
+        geomm fetch wiki en es --folder data/
+        geomm fetch muse en-es --folder data/
+    """
+    if listed or name is None:
+        _show_list()
+        return
+    with progress.shown(quiet):
+        fetched = fetch(name, parts, folder=folder, mirror=mirror)
+    if quiet:
+        return
+    for file in fetched:
+        state = "new" if file.is_new else "was there, and is whole"
+        click.echo(f"{file.path}  {file.size / 1e6:.1f} MB  {state}")
+
+
+def _show_list() -> None:
+    for found in data_sets().values():
+        click.echo(f"{found.command()}\n    {found.title}")
+        click.echo(f"    {found.size}; licence: {found.licence}; from {found.origin}")
