@@ -222,10 +222,8 @@ def as_embeddings(source: object) -> Embeddings:
     """
     if isinstance(source, Embeddings):
         return source
-    converted = registry.plugins.convert(source)
+    converted = registry.plugins.convert(source, Embeddings)
     if converted is not None:
-        if not isinstance(converted, Embeddings):
-            raise TypeError(f"to_embeddings returned {type(converted).__name__}, not Embeddings.")
         return converted
     if isinstance(source, Mapping):
         return _from_mapping(source)

@@ -290,7 +290,8 @@ def find_format(
     fitting = _formats_by_suffix(path)
     if path.exists() and not to_write and len(fitting) != 1:
         candidates = fitting or [known for known in registry.formats.values() if _looks(known)]
-        fitting = [known for known in candidates if known.recognizes(path)] or fitting
+        recognized = [known for known in candidates if _recognizes(known, path)]
+        fitting = _own_first(recognized) or fitting
     elif to_write or not path.exists():
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
@@ -311,6 +312,22 @@ def writing_format(path: Path, precision: int | None = None) -> Format:
     return chosen
 
 
+def _own_first(fitting: list[type[Format]]) -> list[type[Format]]:
+    """Return the built-in formats among some, if there are any: plugins take nothing from them."""
+    return [known for known in fitting if registry.formats.is_built_in(known.name)] or fitting
+
+
+def _recognizes(known: type[Format], path: Path) -> bool:
+    try:
+        return known.recognizes(path)
+    except Exception as error:
+        if registry.formats.is_built_in(known.name):
+            raise
+        package = registry.formats.origin(known.name).package
+        registry.plugins.warn(known.name, package, error)
+        return False
+
+
 def _looks(known: type[Format]) -> bool:
     """Tell whether a format can recognize a file, or takes any."""
     return known.recognizes.__func__ is not Format.recognizes.__func__  # type: ignore[attr-defined]
@@ -327,10 +344,15 @@ def _why_no_format(path: Path) -> str:
 
 
 def _formats_by_suffix(path: Path) -> list[type[Format]]:
-    """Return the formats of the longest suffix that fits."""
+    """Return the formats of the longest suffix that fits, of built-in ones if one of them does."""
     fitting: dict[str, list[type[Format]]] = {}
-    for known in registry.formats.values():
+    every = list(registry.formats.values())
+    for known in _own_first([known for known in every if _has_suffix(known, path)]):
         for suffix in known.suffixes:
             if path.name.lower().endswith(suffix):
                 fitting.setdefault(suffix, []).append(known)
     return fitting[max(fitting, key=len)] if fitting else []
+
+
+def _has_suffix(known: type[Format], path: Path) -> bool:
+    return any(path.name.lower().endswith(suffix) for suffix in known.suffixes)

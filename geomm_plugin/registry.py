@@ -2,6 +2,10 @@
 
 Built-in and third-party plugins come through the same hooks. Nothing is loaded before the first
 look-up: a plugin that is itself being imported can therefore never be registered half.
+
+An installed plugin that is broken (an unknown hook, a name that is taken, an item of another kind,
+an exception or sys.exit) loses what is broken, is named in one warning, and harms no command. What
+is registered by hand is the caller's own: there the same is an error.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pluggy
 
@@ -58,6 +62,7 @@ BUILT_IN = (
     "geomm_plugin.evaluation.task",
     "geomm_adapters",
 )
+PART = "a part of the plugin"
 T = TypeVar("T")
 
 
@@ -80,7 +85,9 @@ class Plugins:
         self.group = group
         self.generation = 0  # counts registrations, so that catalogs know when to look again
         self._manager: pluggy.PluginManager | None = None
-        self._origins: dict[str, Origin] = {}
+        self._origins: dict[str, Origin] = {}  # in the order of registration
+        self._installed: set[str] = set()  # plugins that came by an entry point
+        self._warnings: set[str] = set()  # each is given once
         self.catalogs: list[Catalog[Any]] = []  # each adds itself
 
     @property
@@ -95,11 +102,9 @@ class Plugins:
             try:
                 for module in self.built_in:
                     self._add(import_module(module), module, _own_origin())
-                for entry_point in sorted(
-                    entry_points(group=self.group), key=lambda found: found.name
-                ):
+                    self._check_hooks(module)
+                for entry_point in sorted(entry_points(group=self.group), key=lambda e: e.name):
                     self._load(entry_point)
-                self._check()
             except BaseException:
                 self._manager = None
                 raise
@@ -107,15 +112,13 @@ class Plugins:
 
     def register(self, plugin: object, name: str | None = None) -> None:
         """Add a plugin (a module or any object with hook implementations) by hand."""
-        manager = self.manager
-        self._add(
-            plugin, name or manager.get_canonical_name(plugin), Origin("registered by hand", "")
-        )
+        name = name or self.manager.get_canonical_name(plugin)
+        self._add(plugin, name, Origin("registered by hand", ""))
         try:
-            self._check()
+            self._check_hooks(name)
             for catalog in self.catalogs:
                 len(catalog)  # refuses names that are taken
-        except PluginError:
+        except BaseException:
             self.unregister(plugin)
             raise
 
@@ -124,20 +127,50 @@ class Plugins:
         self.manager.unregister(plugin)
         self.generation += 1
 
-    def convert(self, source: object) -> object:
+    def convert(self, source: object, kind: type[T]) -> T | None:
         """Ask the plugins for embeddings of another library's object, the newest plugin first."""
-        for implementation in reversed(self.manager.hook.to_embeddings.get_hookimpls()):
+        for implementation in reversed(self.implementations("to_embeddings")):
             name = implementation.plugin_name
             try:
                 converted = implementation.function(*(source for _ in implementation.argnames))
             except GeommError:
                 raise
-            except Exception as error:
-                warn_of_plugin(name, self.origin(name).package, error)
+            except (Exception, SystemExit) as error:
+                self.warn(name, self.origin(name).package, error)
                 continue
-            if converted is not None:
+            if isinstance(converted, kind):
                 return converted
+            if converted is not None:
+                problem = f"to_embeddings returned {type(converted).__name__}, not {kind.__name__}"
+                self.warn(name, self.origin(name).package, problem)
         return None
+
+    def implementations(self, hook: str) -> list[pluggy.HookImpl]:
+        """Return the implementations of a hook in the order of registration, built-in ones first.
+
+        pluggy's own order follows the wishes of plugins (tryfirst, trylast).
+        """
+        unsorted: list[pluggy.HookImpl] = getattr(self.manager.hook, hook).get_hookimpls()
+        place_of = {name: place for place, name in enumerate(self._origins)}
+        return sorted(unsorted, key=lambda implementation: place_of[implementation.plugin_name])
+
+    def is_built_in(self, plugin_name: str) -> bool:
+        """Tell whether a plugin belongs to this package."""
+        return plugin_name in self.built_in
+
+    def is_installed(self, plugin_name: str) -> bool:
+        """Tell whether a plugin came by an entry point: it may be broken, and nobody asked."""
+        return plugin_name in self._installed
+
+    def warn(self, name: str, package: str, problem: object, what: str = "the plugin") -> None:
+        """Say once that a plugin, or a part of it, was left out, whose it is, and what to do."""
+        if isinstance(problem, SystemExit):
+            problem = f"it ended with status {problem}"
+        reason = str(problem).removesuffix(".")
+        message = f"Skipped {what} {name!r} ({package}): {reason}. Update or uninstall its package."
+        if message not in self._warnings:
+            self._warnings.add(message)
+            warnings.warn(message, stacklevel=2)
 
     def origin(self, plugin_name: str) -> Origin:
         """Say which package a plugin came with."""
@@ -154,28 +187,38 @@ class Plugins:
         try:
             self._add(entry_point.load(), name, Origin(package, version))
         except (Exception, SystemExit) as error:
-            warn_of_plugin(name, package, error)
+            self.warn(name, package, error)
+            return
+        self._installed.add(name)
+        try:
+            self._check_hooks(name)
+        except PluginError as error:  # of a newer version, or misspelt; its other hooks are used
+            self.warn(name, package, error, what=PART)
 
     def _add(self, plugin: object, name: str, origin: Origin) -> None:
         assert self._manager is not None
-        self._manager.register(plugin, name=name)
         self._origins[name] = origin
+        try:
+            self._manager.register(plugin, name=name)
+        except BaseException:
+            if self._manager.get_plugin(name) is plugin:  # hooks that came before the bad one
+                self._manager.unregister(plugin)
+            raise
         self.generation += 1
 
-    def _check(self) -> None:
+    def _check_hooks(self, name: str) -> None:
         """A hook implementation that no hook is named after would silently do nothing."""
         assert self._manager is not None
-        known = [name for name in vars(hookspecs) if name.startswith(("register_", "to_"))]
-        for name, plugin in self._manager.list_name_plugin():
-            for attribute in dir(plugin) if plugin is not None else ():
-                options = self._manager.parse_hookimpl_opts(plugin, attribute)
-                hook = options and (options.get("specname") or attribute)
-                if hook and hook not in known:
-                    raise PluginError(
-                        f"The plugin {name!r} ({self.origin(name)}) implements {hook!r}, which is "
-                        f"no hook.{did_you_mean(hook, known)} Hooks: {', '.join(known)}."
-                    )
-        self._manager.check_pending()
+        known = [hook for hook in vars(hookspecs) if hook.startswith(("register_", "to_"))]
+        plugin = self._manager.get_plugin(name)
+        for attribute in dir(plugin):
+            options = self._manager.parse_hookimpl_opts(plugin, attribute)
+            hook = options and (options.get("specname") or attribute)
+            if hook and hook not in known:
+                raise PluginError(
+                    f"The plugin {name!r} ({self.origin(name)}) implements {hook!r}, which is "
+                    f"no hook.{did_you_mean(hook, known)} Hooks: {', '.join(known)}."
+                )
 
 
 def _own_origin() -> Origin:
@@ -187,21 +230,13 @@ def _own_origin() -> Origin:
         return Origin("geomm-plugin", "(not installed)")
 
 
-def warn_of_plugin(name: str, package: str, error: BaseException) -> None:
-    """Say that a plugin was left out, whose it is, and what to do."""
-    why = f"it ended with status {error}" if isinstance(error, SystemExit) else error
-    warnings.warn(
-        f"Skipped the plugin {name!r} ({package}): {why}. Update or uninstall its package.",
-        stacklevel=2,
-    )
-
-
 @dataclass(frozen=True)
 class Entry(Generic[T]):
     """One registered thing and where it comes from."""
 
     item: T
     origin: Origin
+    built_in: bool = False
 
 
 class Catalog(Mapping[str, T]):
@@ -245,6 +280,10 @@ class Catalog(Mapping[str, T]):
         """Say which package and version something comes from."""
         return self._entry(name).origin
 
+    def is_built_in(self, name: str) -> bool:
+        """Tell whether something comes with this package."""
+        return self._entry(name).built_in
+
     def make(self, choice: object, settings: Iterable[str] = ()) -> Any:
         """Return an object of this kind itself, or make one from NAME:PARAMETER=VALUE,...
 
@@ -283,21 +322,27 @@ class Catalog(Mapping[str, T]):
         return entries[name]
 
     def _collect(self) -> dict[str, Entry[T]]:
-        manager = self.plugins.manager
-        if self._generation != self.plugins.generation:
+        plugins = self.plugins
+        implementations = plugins.implementations(self.hook)  # loads what is not loaded yet
+        if self._generation != plugins.generation:
             entries: dict[str, Entry[T]] = {}
-            # Implementations are kept in the order of registration (pluggy calls them last first).
-            for implementation in getattr(manager.hook, self.hook).get_hookimpls():
-                origin = self.plugins.origin(implementation.plugin_name)
+            for implementation in implementations:
+                name = implementation.plugin_name
+                origin = plugins.origin(name)
                 try:
-                    items = list(implementation.function())
-                except Exception as error:
-                    warn_of_plugin(implementation.plugin_name, origin.package, error)
+                    items = list(cast(Iterable[Any], implementation.function()))
+                except (Exception, SystemExit) as error:
+                    plugins.warn(name, origin.package, error)
                     continue
                 for item in items:
-                    self._add(entries, Entry(item, origin))
+                    try:
+                        self._add(entries, Entry(item, origin, plugins.is_built_in(name)))
+                    except Exception as error:  # a third-party item: looking at it may raise, too
+                        if not plugins.is_installed(name):
+                            raise
+                        plugins.warn(name, origin.package, error, what=PART)
             self._entries = entries
-            self._generation = self.plugins.generation
+            self._generation = plugins.generation
         return self._entries
 
     def _add(self, entries: dict[str, Entry[T]], entry: Entry[T]) -> None:

@@ -9,12 +9,16 @@ from importlib import metadata
 import pytest
 
 from geomm_plugin import (
+    Embeddings,
+    Format,
     as_embeddings,
     get_mapper,
     hookimpl,
+    read_embeddings,
     registry,
+    write_embeddings,
 )
-from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError
+from geomm_plugin.errors import FormatError, ParameterError, PluginError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.registry import Catalog, Plugins
 
@@ -61,6 +65,8 @@ class EntryPoints:
 
 @pytest.fixture
 def installed(monkeypatch):
+    assert "geomm" in registry.mappers  # the real ones are loaded before others stand in
+
     def install(**found):
         monkeypatch.setattr(metadata, "entry_points", EntryPoints(**found))
         plugins = Plugins()
@@ -104,30 +110,120 @@ def test_a_hook_that_raises_is_skipped_and_named(installed):
         assert "renamed" in mappers
 
 
-def test_a_misspelt_hook_is_an_error_with_a_suggestion(installed):
+def test_a_hook_that_is_unknown_is_named_with_a_suggestion_and_the_other_hooks_are_used(installed):
+    module = plugin_of(Renamed)
+    module.register_mapers = plugin_of(hook="register_mapers").register_mapers
+    mappers = installed(misspelt=module)
+    hint = r"'misspelt' \(geomm_misspelt\).*'register_mapers'.*Did you mean 'register_mappers'"
+    with pytest.warns(UserWarning, match=hint) as caught:
+        assert "renamed" in mappers and "geomm" in mappers
+    assert len(caught) == 1
+
+
+def test_a_misspelt_hook_registered_by_hand_is_an_error_with_a_suggestion(installed):
     module = plugin_of(Renamed, hook="register_mapers")
+    plugins = installed().plugins
     with pytest.raises(PluginError, match=r"'register_mapers'.*Did you mean 'register_mappers'"):
-        list(installed(misspelt=module))
+        plugins.register(module)
+    assert module not in plugins.manager.get_plugins()
 
 
-def test_two_things_of_one_name_are_refused_naming_both(installed):
-    class Impostor(Procrustes):
-        """Another one."""
+class Impostor(Procrustes):
+    """Another one of that name."""
 
-        name = "geomm"
-
-    with pytest.raises(PluginError, match=r"GeoMM \(geomm-plugin.*Impostor \(geomm_b 3\.2\.1\)"):
-        list(installed(b=plugin_of(Impostor)))
+    name = "geomm"
 
 
-def test_a_thing_without_a_name_is_refused(installed):
-    with pytest.raises(PluginError, match="has no name"):
-        list(installed(b=plugin_of(object)))
+class Stranger:
+    """Not a mapper."""
+
+    name = "stranger"
 
 
-def test_an_instance_in_place_of_a_class_is_refused(installed):
-    with pytest.raises(PluginError, match=r"geomm_b 3\.2\.1 registers an instance of .*Renamed "):
-        list(installed(b=plugin_of(Renamed())))
+class Secretive:
+    """Looking at it raises."""
+
+    @property
+    def name(self):
+        raise RuntimeError("no name for you")
+
+
+BAD_ITEMS = {
+    "a name that is taken": (Impostor, r"GeoMM \(geomm-plugin.*Impostor"),
+    "no name": (object, "has no name"),
+    "an instance": (Renamed(), "registers an instance of .*Renamed "),
+    "another kind": (Stranger, r"'stranger'; it must inherit from geomm_plugin\.mapper"),
+    "not even looked at": (Secretive(), "no name for you"),
+}
+bad_items = pytest.mark.parametrize("item, problem", BAD_ITEMS.values(), ids=BAD_ITEMS)
+
+
+@bad_items
+def test_a_bad_item_of_an_installed_plugin_is_left_out_and_named_once(installed, item, problem):
+    class Good(Procrustes):
+        """The other item of that plugin."""
+
+        name = "good"
+
+    mappers = installed(b=plugin_of(item, Good), z=plugin_of(Renamed))
+    with pytest.warns(UserWarning, match=rf"'b' \(geomm_b\): .*{problem}") as caught:
+        names = list(mappers)
+    assert names[-2:] == ["good", "renamed"] and mappers["geomm"] is registry.mappers["geomm"]
+    mappers.plugins.generation += 1  # what is registered later makes catalogs look again
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(mappers) == names
+    assert len(caught) == 1
+
+
+@bad_items
+def test_a_bad_item_registered_by_hand_is_an_error(installed, item, problem):
+    mappers = installed()
+    names = list(mappers)
+    with pytest.raises((PluginError, RuntimeError), match=problem):
+        mappers.plugins.register(plugin_of(item))
+    assert list(mappers) == names
+
+
+def test_a_hook_that_exits_is_skipped_and_named(installed):
+    module = types.ModuleType("geomm_exiting")
+
+    @hookimpl
+    def register_mappers():
+        sys.exit("no licence")
+
+    module.register_mappers = register_mappers
+    mappers = installed(exiting=module, z=plugin_of(Renamed))
+    with pytest.warns(UserWarning, match=r"'exiting' .*ended with status no licence"):
+        assert "renamed" in mappers
+
+
+def test_no_wish_of_a_plugin_puts_it_before_the_built_in_ones(installed):
+    module = types.ModuleType("geomm_pushing")
+
+    @hookimpl(trylast=True)
+    def register_mappers():
+        return [Impostor, Renamed]
+
+    module.register_mappers = register_mappers
+    mappers = installed(pushing=module)
+    with pytest.warns(UserWarning, match="'pushing' .*Two mappers are called 'geomm'"):
+        assert list(mappers)[-1] == "renamed"
+    assert mappers["geomm"] is not Impostor
+
+
+def test_a_hook_with_wrong_arguments_costs_its_plugin_alone(installed):
+    module = plugin_of(Renamed)
+
+    @hookimpl
+    def to_embeddings(source, extra):
+        return None
+
+    module.to_embeddings = to_embeddings
+    mappers = installed(odd=module, z=plugin_of(type("Z", (Renamed,), {"name": "z"})))
+    with pytest.warns(UserWarning, match=r"(?s)'odd' \(geomm_odd\): .*extra"):
+        names = list(mappers)
+    assert "z" in names and "renamed" not in names
 
 
 def test_a_class_in_place_of_a_metric_is_refused():
@@ -218,22 +314,7 @@ def test_a_plugin_that_exits_is_skipped_and_named(installed):
         assert "renamed" in mappers
 
 
-def test_what_inherits_from_nothing_of_ours_is_refused(installed):
-    class Stranger:
-        """Not a mapper."""
-
-        name = "stranger"
-
-    with pytest.raises(PluginError, match=r"'stranger'; it must inherit from geomm_plugin\.mapper"):
-        list(installed(b=plugin_of(Stranger)))
-
-
 def test_a_name_that_is_taken_is_refused_when_it_is_registered(installed):
-    class Impostor(Procrustes):
-        """Another one."""
-
-        name = "geomm"
-
     mappers = installed()
     with pytest.raises(PluginError, match="Two mappers are called 'geomm'"):
         mappers.plugins.register(plugin_of(Impostor))
@@ -253,3 +334,79 @@ def test_a_conversion_that_raises_is_skipped_and_named():
             assert as_embeddings({"a": [1.0, 2.0]}).words == ["a"]
     finally:
         registry.plugins.unregister(raising)
+
+
+@pytest.mark.parametrize(
+    "answer, problem", [(SystemExit(3), "status 3"), ("words", "returned str, not Embeddings")]
+)
+def test_a_conversion_that_exits_or_returns_something_else_is_skipped_and_named(answer, problem):
+    class Odd:
+        @hookimpl
+        def to_embeddings(self, source):
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+    odd = Odd()
+    registry.plugins.register(odd, f"odd {problem}")
+    try:
+        with pytest.warns(UserWarning, match=f"'odd .*{problem}"):
+            assert as_embeddings({"a": [1.0, 2.0]}).words == ["a"]
+    finally:
+        registry.plugins.unregister(odd)
+
+
+class Greedy(Format):
+    """A format that would take every file over."""
+
+    name = "greedy"
+    suffixes = (".vec", ".en.vec", "c", "")
+
+    @classmethod
+    def recognizes(cls, path):
+        return True
+
+    def read(self, path, *, max_words=None):
+        return Embeddings(["stolen"], [[1.0]])
+
+
+@pytest.fixture
+def greedy():
+    plugin = plugin_of(Greedy, hook="register_formats")
+    registry.plugins.register(plugin)
+    yield
+    registry.plugins.unregister(plugin)
+
+
+def test_a_format_plugin_takes_no_suffix_over_and_is_asked_for_by_name(greedy, tmp_path):
+    path = tmp_path / "wiki.en.vec"
+    write_embeddings(Embeddings(["dog"], [[1.0, 2.0]]), path)
+    assert read_embeddings(path).words == ["dog"]
+    assert read_embeddings(path, format="greedy").words == ["stolen"]
+    assert read_embeddings(path, format=Greedy()).words == ["stolen"]
+    (tmp_path / "x.other").write_text("")
+    assert read_embeddings(tmp_path / "x.other").words == ["stolen"]  # nobody else's suffix
+
+
+def test_a_format_that_raises_when_it_looks_costs_no_other_file(tmp_path):
+    class Nosy(Greedy):
+        """Raises where it should tell."""
+
+        name = "nosy"
+        suffixes = ()
+
+        @classmethod
+        def recognizes(cls, path):
+            raise RuntimeError("cannot look")
+
+    plugin = plugin_of(Nosy, hook="register_formats")
+    registry.plugins.register(plugin)
+    try:
+        (tmp_path / "model.bin2").write_text("x")
+        with (
+            pytest.warns(UserWarning, match="'nosy' .*cannot look"),
+            pytest.raises(FormatError, match="suffix"),
+        ):
+            read_embeddings(tmp_path / "model.bin2")
+    finally:
+        registry.plugins.unregister(plugin)
