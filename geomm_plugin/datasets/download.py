@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 from geomm_plugin import progress
 from geomm_plugin.datasets.catalog import RemoteFile, find_data_set
 from geomm_plugin.errors import FileError, FormatError, ParameterError, missing_extra
-from geomm_plugin.files.atomic import check_writable, make_folder, written_beside
+from geomm_plugin.files.atomic import check_writable, written_beside
+from geomm_plugin.files.outputs import make_folders
 
 CHECKSUMS = "checksums.json"
 AT_ONCE = 2**20  # bytes
@@ -60,7 +61,7 @@ def fetch(
     files = find_data_set(name).wanted(parts)
     place = default_folder() if folder is None else Path(folder)
     mirror = mirror or os.environ.get("GEOMM_MIRROR")
-    make_folder(place)
+    make_folders(place)
     check_writable(place)
     fetched = []
     for file in files:
@@ -89,7 +90,7 @@ def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
             )
         _note_checksum(folder, file.path, actual)
         return Fetched(path, path.stat().st_size, False)
-    make_folder(path.parent)
+    make_folders(path.parent)
     part = path.with_name(path.name + ".part")
     for attempt in range(ATTEMPTS):
         if _receive(url, part, last=attempt == ATTEMPTS - 1):
@@ -237,6 +238,7 @@ def _unpack(archive: Path, member: str, path: Path) -> None:
             f"{archive} has no file {member} that can be unpacked ({error}). Delete it and fetch "
             "it again."
         ) from None
+    make_folders(path.parent)
     with written_beside(path) as part:
         part.write_bytes(content)
 
