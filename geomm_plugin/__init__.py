@@ -7,7 +7,7 @@ The pipeline is the table of contents; each arrow is a module or a folder:
     pair up     dictionary              read_dictionary("en-es.txt")
     fit, map    mapper, mappers/        get_mapper("geomm").fit(embeddings, dictionaries)
     map         shared_space            mapper.map(embeddings).translate("dog", "en", "es")
-    retrieve    retrieval/              Cosine, CSLS, InvertedSoftmax
+    retrieve    retrieval/              Cosine, CSLS, InvertedSoftmax, Reranked
     evaluate    evaluation/             evaluate(...), compare(...)
     export      formats, storage        write_embeddings(...), save_mapper(...)
     all of it   alignment/              align({"en": "wiki.en.vec", ...}, ..., output="aligned/")
@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.mapper import LinearMapper, Mapper
     from geomm_plugin.normalize import Normalizer
     from geomm_plugin.registry import as_mapper, as_retrieval, get_mapper
-    from geomm_plugin.retrieval import CSLS, Cosine, InvertedSoftmax, Retrieval
+    from geomm_plugin.retrieval import CSLS, Cosine, Feature, InvertedSoftmax, Reranked, Retrieval
     from geomm_plugin.shared_space import SharedSpace
     from geomm_plugin.storage import load_mapper, save_mapper
 
@@ -53,6 +53,7 @@ __all__ = [
     "Cosine",
     "Dictionary",
     "Embeddings",
+    "Feature",
     "Format",
     "HubMapper",
     "InvertedSoftmax",
@@ -60,6 +61,7 @@ __all__ = [
     "Mapper",
     "Metric",
     "Normalizer",
+    "Reranked",
     "Retrieval",
     "SharedSpace",
     "Task",
@@ -102,7 +104,7 @@ _NAMES_IN = {
     "mapper": ("LinearMapper", "Mapper"),
     "normalize": ("Normalizer",),
     "registry": ("as_mapper", "as_retrieval", "get_mapper"),
-    "retrieval": ("CSLS", "Cosine", "InvertedSoftmax", "Retrieval"),
+    "retrieval": ("CSLS", "Cosine", "Feature", "InvertedSoftmax", "Reranked", "Retrieval"),
     "shared_space": ("SharedSpace",),
     "storage": ("load_mapper", "save_mapper"),
 }

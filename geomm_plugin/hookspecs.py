@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from geomm_plugin.evaluation.task import Task
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
-    from geomm_plugin.retrieval import Retrieval
+    from geomm_plugin.retrieval import Feature, Retrieval
 
 PROJECT = "geomm_plugin"  # also the entry-point group
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -43,6 +43,11 @@ def register_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]
 @hookspec
 def register_tasks() -> Iterable[type[Task]]:  # type: ignore[empty-body]
     """What an aligned space can be scored on, found by name."""
+
+
+@hookspec
+def register_features() -> Iterable[type[Feature]]:  # type: ignore[empty-body]
+    """Numbers of pairs of words that a re-ranking may use."""
 
 
 @hookspec(firstresult=True)

@@ -148,6 +148,8 @@ def _fits_one(value: Any, option: Any) -> bool:
         return any(value is choice or value == choice for choice in arguments)
     if origin is tuple:
         return isinstance(value, (tuple, list)) and all(_fits(v, arguments[0]) for v in value)
+    if origin is dict:
+        return isinstance(value, dict)
     if option is list:
         return isinstance(value, (tuple, list))  # what was saved comes back as a tuple
     if option is None or option is type(None):

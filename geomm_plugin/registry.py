@@ -41,11 +41,12 @@ if TYPE_CHECKING:
     from geomm_plugin.evaluation.task import Task
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
-    from geomm_plugin.retrieval import Retrieval
+    from geomm_plugin.retrieval import Feature, Retrieval
 
 __all__ = [
     "as_mapper",
     "as_retrieval",
+    "features",
     "formats",
     "get_mapper",
     "mappers",
@@ -388,6 +389,9 @@ formats: Catalog[type[Format]] = Catalog(
 )
 retrievals: Catalog[type[Retrieval]] = Catalog(
     "retrieval", "register_retrievals", "geomm_plugin.retrieval:Retrieval", plugins
+)
+features: Catalog[type[Feature]] = Catalog(
+    "feature", "register_features", "geomm_plugin.retrieval:Feature", plugins
 )
 metrics: Catalog[Metric] = Catalog(
     "metric", "register_metrics", "geomm_plugin.evaluation.metrics:Metric", plugins, classes=False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from types import MappingProxyType
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Index, LanguageRows, Retrieval, UnitRows, mutual_neighbors
+
+Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
 
 class MappedEmbeddings(Embeddings):
@@ -72,9 +75,19 @@ class MappedEmbeddings(Embeddings):
 
 
 class SharedSpace(Mapping[str, Embeddings]):
-    """Mapped embeddings by language: what mapper.map() returns, or aligned files read from disk."""
+    """Mapped embeddings by language: what mapper.map() returns, or aligned files read from disk.
 
-    def __init__(self, embeddings: Mapping[str, object]):
+    Parameters
+    ----------
+    reranking
+        Weights of word features by pair of languages, as `learn_reranking` learns them; the
+        retrieval "reranked" uses them.
+    """
+
+    def __init__(
+        self, embeddings: Mapping[str, object], reranking: Reranking = MappingProxyType({})
+    ):
+        self.reranking = dict(reranking)
         self._embeddings = {name: as_embeddings(value) for name, value in embeddings.items()}
         dimensions = {name: value.dimension for name, value in self._embeddings.items()}
         if len(set(dimensions.values())) > 1:
@@ -126,7 +139,7 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
         """Return what finds target words for source words; kept, since CSLS learns from both."""
-        chosen = as_retrieval(retrieval)
+        chosen = as_retrieval(retrieval).with_learnt(self.reranking.get((source, target)))
         key = (source, target, chosen.label)
         if key not in self._indexes:
             self._indexes[key] = chosen.index(self.unit_rows(source), self.unit_rows(target))

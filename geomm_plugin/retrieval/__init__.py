@@ -1,6 +1,7 @@
 """[retrieve] Which target words are nearest to a source word: cosine, CSLS, inverted softmax.
 
-All three rank targets by cos(x, z) - bias(z), and share one exact search (`BiasedIndex`).
+These three rank targets by cos(x, z) - bias(z), and share one exact search (`BiasedIndex`).
+`reranked` adds what letters tell to any of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,14 @@ from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
 from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
 from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, mutual_neighbors
+from geomm_plugin.retrieval.rerank import (
+    EditSimilarity,
+    Feature,
+    Frequency,
+    Letters,
+    Reranked,
+    Reverse,
+)
 from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
 
 __all__ = [
@@ -22,11 +31,13 @@ __all__ = [
     "BestNeighbors",
     "BiasedIndex",
     "Cosine",
+    "Feature",
     "Index",
     "InvertedSoftmax",
     "KnownBias",
     "LanguageRows",
     "Neighbors",
+    "Reranked",
     "Retrieval",
     "Rows",
     "UnitRows",
@@ -39,4 +50,10 @@ __all__ = [
 @hookimpl
 def register_retrievals() -> Iterable[type[Retrieval]]:
     """The built-in retrievals."""
-    return [CSLS, Cosine, InvertedSoftmax]
+    return [CSLS, Cosine, InvertedSoftmax, Reranked]
+
+
+@hookimpl
+def register_features() -> Iterable[type[Feature]]:
+    """The built-in features."""
+    return [Letters, EditSimilarity, Frequency, Reverse]

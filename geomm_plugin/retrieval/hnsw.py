@@ -25,6 +25,7 @@ from geomm_plugin.arrays import (
 from geomm_plugin.errors import missing_extra
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+from geomm_plugin.retrieval.exact.dots import exact_dots
 from geomm_plugin.retrieval.interface import Index, Neighbors
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
 
@@ -66,6 +67,18 @@ class HnswIndex(Index):
             best = scores[number][is_correct].max(initial=-np.inf)
             ranks[number] = 1 + np.count_nonzero(scores[number][~is_correct] >= best)
         return ranks if depth is None else np.minimum(ranks, depth + 1)
+
+    def pair_scores(
+        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+    ) -> Vector:
+        """Return the scores of pairs (query, target)."""
+        vectors = as_unit_rows(queries, "query").all()
+        cosines = exact_dots(vectors, rows, self.target, columns)
+        if self.k is None:
+            return cosines
+        near, _ = nearest(self._target_graph, self.target, vectors, min(self.k, len(self.target)))
+        scores: Vector = 2 * cosines - near.mean(axis=1)[rows] - self._mean(columns)
+        return scores
 
     def _candidates(self, queries: Rows, k: int) -> tuple[RowIndices, Matrix]:
         """Return candidates and their scores."""

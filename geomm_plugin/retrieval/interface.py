@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.arrays import Matrix, RowIndices
+import numpy as np
+
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.parameters import changed_parameters
-from geomm_plugin.retrieval.unit_rows import Rows
+from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,28 @@ class Index(ABC):
             are found near the top, so that a small depth saves most of the work.
         """
 
+    def pair_scores(
+        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+    ) -> Vector:
+        """Return the scores of pairs (query, target), as search tells them.
+
+        This one ranks all targets; an index that can score a pair by itself does so.
+
+        Parameters
+        ----------
+        least
+            A score that each pair should have; those of pairs that have less need not be told.
+        """
+        scores = np.empty(len(rows))
+        every = as_unit_rows(queries, "query")
+        for number in np.unique(rows):
+            best = self.search(every.take(slice(number, number + 1)), int(columns.max()) + 1)
+            wanted = np.flatnonzero(rows == number)
+            order = np.argsort(best.indices[0])
+            place = np.searchsorted(best.indices[0], columns[wanted], sorter=order)
+            scores[wanted] = best.scores[0][order[place]]
+        return scores
+
 
 class Retrieval(ABC):
     """A score that ranks target words; what its constructor takes are its parameters."""
@@ -56,6 +80,10 @@ class Retrieval(ABC):
         """The name, and the parameters that are not the default: "csls", "csls(k=5)"."""
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
         return f"{self.name}({changed})" if changed else self.name
+
+    def with_learnt(self, weights: Mapping[str, float] | None) -> Retrieval:
+        """Return this retrieval with weights learnt for two languages, if it uses any."""
+        return self
 
     @abstractmethod
     def index(self, source: Rows, target: Rows) -> Index:

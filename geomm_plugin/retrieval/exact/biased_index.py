@@ -37,6 +37,7 @@ class BiasedIndex(Index):
         self.bias = bias
         self.tiles = tiles
         self.margin = rounding(self.target.shape[1])
+        self._last: tuple[Matrix, Vector] | None = None  # queries, and the means of their nearest
 
     def search(self, queries: Rows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
@@ -54,7 +55,38 @@ class BiasedIndex(Index):
             best, means = self._shortlist(block, max(2 * k, k + 32), nearest=True)
             indices[part], gaps[part] = self.decide(block, best, k)
             nearest[part] = means
+        self._last = vectors, nearest
         return Neighbors(indices, self.bias.scores(gaps, nearest))
+
+    def pair_scores(
+        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+    ) -> Vector:
+        """Return the scores of pairs (query, target), as search tells them.
+
+        Pairs whose bound shows that they have less than `least` come back as -inf.
+        """
+        scores = np.full(len(rows), -np.inf)
+        if not len(rows):
+            return scores
+        vectors = self._check_queries(queries)
+        nearest = self._nearest_means(vectors)
+        if least is None:
+            wanted = np.arange(len(rows))
+        else:
+            gaps = exact_dots(vectors, rows, self.target, columns) - self.bias.lower[columns]
+            wanted = np.flatnonzero(self.bias.scores(gaps[:, None], nearest[rows])[:, 0] >= least)
+        gaps = self._scores(vectors, rows[wanted], columns[wanted])
+        scores[wanted] = self.bias.scores(gaps[:, None], nearest[rows[wanted]])[:, 0]
+        return scores
+
+    def _nearest_means(self, queries: Matrix) -> Vector:
+        """Return the mean cosine of each query with its nearest targets; the last ones are kept."""
+        if self._last is None or self._last[0] is not queries:
+            means = np.zeros(len(queries))
+            for part in self.tiles.of_rows(len(queries)):
+                _, means[part] = self._shortlist(queries[part], 1, nearest=True)
+            self._last = queries, means
+        return self._last[1]
 
     def ranks(
         self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None

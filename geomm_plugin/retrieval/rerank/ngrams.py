@@ -1,0 +1,169 @@
+"""Character n-grams of two vocabularies as sparse unit rows.
+
+A word w is `<w>` in plain letters; its n-grams of 2 to 4 letters, each weighted by
+
+    (1 + log count in the word) log(words of both languages / (1 + words that hold it))
+
+and scaled to length 1. g(x, z), the product of two rows, is the cosine of the two spellings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
+from geomm_plugin.retrieval.rerank.spelling import plain_spellings
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+SIZES = (2, 3, 4)
+MAX_LETTERS = 50_000  # four of so many fit into 64 bits; rarer ones are not told apart
+PAIRS_AT_A_TIME = 65_536
+CELLS_AT_A_TIME = 4_000_000  # of a table of queries and targets: 16 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Ngrams:
+    """The n-gram rows of a source and a target vocabulary, over the same n-grams."""
+
+    codes: npt.NDArray[np.int64]  # of the n-grams, in order
+    idf: Vector
+    alphabet: npt.NDArray[np.uint32]
+    target: csr_array
+
+    @classmethod
+    def of(cls, source_words: Sequence[str], target_words: Sequence[str]) -> Ngrams:
+        """Learn n-grams and their weights from two vocabularies."""
+        texts = [_Text.of(words) for words in (source_words, target_words)]
+        alphabet = _alphabet(texts)
+        (source_codes, source_rows), (target_codes, target_rows) = (
+            text.ngrams(alphabet) for text in texts
+        )
+        codes, numbers = np.unique(
+            np.concatenate([source_codes, target_codes]), return_inverse=True
+        )
+        own, other = np.split(numbers, [len(source_codes)])
+        source = _counts(own, source_rows, len(source_words), len(codes))
+        target = _counts(other, target_rows, len(target_words), len(codes))
+        documents = np.bincount(np.concatenate([source.indices, target.indices]))
+        words = len(source_words) + len(target_words)
+        idf = np.log(words / (1 + documents)).clip(0).astype(np.float32)
+        return cls(codes, idf, alphabet, _unit_rows(target, idf))
+
+    def rows(self, words: Sequence[str]) -> csr_array:
+        """Return the rows of any words; n-grams that no vocabulary holds count for nothing."""
+        codes, rows = _Text.of(words).ngrams(self.alphabet)
+        numbers = np.searchsorted(self.codes, codes).clip(max=max(len(self.codes) - 1, 0))
+        is_known = self.codes[numbers] == codes if len(self.codes) else np.zeros(len(codes), bool)
+        counts = _counts(numbers[is_known], rows[is_known], len(words), len(self.codes))
+        return _unit_rows(counts, self.idf)
+
+    def pairs(self, words: Sequence[str], targets: RowIndices) -> Matrix:
+        """Return g of each word and each of its targets (a row of them; below 0 is none)."""
+        own = self.rows(words)
+        cosines = np.zeros(targets.size, np.float32)
+        flat = targets.ravel()
+        words_of = np.repeat(np.arange(len(targets)), targets.shape[1])
+        wanted = np.flatnonzero(flat >= 0)
+        for part in slices(len(wanted), PAIRS_AT_A_TIME):
+            some = wanted[part]
+            products = own[words_of[some]].multiply(self.target[flat[some]])
+            cosines[some] = products.sum(axis=1)
+        return cosines.reshape(targets.shape).clip(0, 1)
+
+    def alike(
+        self, words: Sequence[str], least: float, count: int
+    ) -> tuple[RowIndices, RowIndices, Vector]:
+        """Return the targets spelt most like each word: (word, target, g), `count` at most.
+
+        Only those whose g is at least `least`; products are made a few words at a time.
+        """
+        own, transposed = self.rows(words), self.target.T.tocsr()
+        size = max(1, CELLS_AT_A_TIME // max(1, self.target.shape[0]))
+        parts = [
+            _most_alike(own[part] @ transposed, part.start, least, count)
+            for part in slices(len(words), size)
+        ]
+        rows, columns, cosines = zip(*parts, strict=True) if parts else ([], [], [])
+        return (
+            np.concatenate([np.empty(0, np.intp), *rows]),
+            np.concatenate([np.empty(0, np.intp), *columns]),
+            np.concatenate([np.empty(0, np.float32), *cosines]),
+        )
+
+
+def _most_alike(
+    product: csr_array, first: int, least: float, count: int
+) -> tuple[RowIndices, RowIndices, Vector]:
+    wanted = np.flatnonzero(product.data >= least)
+    row = np.searchsorted(product.indptr, wanted, "right") - 1
+    column, cosine = product.indices[wanted].astype(np.intp), product.data[wanted]
+    order = np.lexsort((column, -cosine, row))
+    row, column, cosine = row[order], column[order], cosine[order]
+    starts = np.searchsorted(row, row)
+    chosen = np.arange(len(row)) - starts < count
+    return row[chosen] + first, column[chosen], cosine[chosen].clip(0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """Words one after the other as letters, and where each begins."""
+
+    letters: npt.NDArray[np.uint32]
+    starts: RowIndices
+    lengths: RowIndices
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> _Text:
+        spellings = plain_spellings(words)
+        lengths = np.fromiter(map(len, spellings), np.intp, len(spellings))
+        text = "".join(spellings).encode("utf-32-le", "surrogatepass")
+        return cls(np.frombuffer(text, np.uint32), np.cumsum(lengths) - lengths, lengths)
+
+    def ngrams(self, alphabet: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], RowIndices]:
+        """Return every n-gram as a number, and the word that holds it."""
+        numbers = np.searchsorted(alphabet, self.letters).astype(np.int64)
+        if len(alphabet):
+            known = alphabet[np.minimum(numbers, len(alphabet) - 1)] == self.letters
+            numbers = np.where(known, numbers, len(alphabet))
+        numbers = np.minimum(numbers, MAX_LETTERS) + 1
+        word = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        codes, words = [], []
+        code = numbers
+        for size in range(2, max(SIZES) + 1):
+            code = code[:-1] * (MAX_LETTERS + 2) + numbers[size - 1 :]
+            whole = word[: len(code)] == word[size - 1 :]  # begins and ends in one word
+            codes.append(code[whole])
+            words.append(word[: len(code)][whole])
+        return np.concatenate(codes), np.concatenate(words)
+
+
+def _alphabet(texts: Sequence[_Text]) -> npt.NDArray[np.uint32]:
+    is_used = np.zeros(0x110000, bool)
+    for text in texts:
+        is_used[text.letters] = True
+    return np.flatnonzero(is_used).astype(np.uint32)
+
+
+def _counts(ngrams: RowIndices, rows: RowIndices, words: int, count: int) -> csr_array:
+    """Return how often each word holds each n-gram."""
+    from scipy.sparse import csr_array
+
+    table: csr_array = csr_array((np.ones(len(ngrams), np.float32), (rows, ngrams)), (words, count))
+    table.sum_duplicates()
+    return table
+
+
+def _unit_rows(counts: csr_array, idf: Vector) -> csr_array:
+    """Return rows of weighted n-grams at length 1; a word without any is a zero row."""
+    weights = ((1 + np.log(counts.data)) * idf[counts.indices]).astype(np.float64)
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(row, weights**2, minlength=counts.shape[0]))
+    counts.data = (weights / np.where(lengths > 0, lengths, 1)[row]).astype(np.float32)
+    return counts
