@@ -23,7 +23,7 @@ class Toy:
     embeddings: dict[str, Embeddings]
     dictionaries: dict[LanguagePair, list[tuple[str, str]]] = field(default_factory=dict)
 
-    def fit(self, mapper: str | Mapper, **params: Any) -> Mapper:
+    def fit(self, mapper: str | Mapper, /, **params: Any) -> Mapper:
         """Fit a mapper, or the one of a name with parameters, on this toy."""
         chosen = get_mapper(mapper, **params) if isinstance(mapper, str) else mapper
         return chosen.fit(self.embeddings, self.dictionaries)
