@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 import os
 import warnings
 import zlib
@@ -20,6 +19,7 @@ from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
 from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.parameters import plain_number
 from geomm_plugin.source_file import SourceFile
 
 _LONGEST_LINE = 2**24  # bytes
@@ -152,11 +152,12 @@ def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
         columns = columns_of(line)
         if not columns:
             continue
-        if len(columns) != 2:
+        if len(columns) != 2 or "" in columns:
+            empty = ", one of them empty" if "" in columns else ""
             raise DictionaryError(
                 f"{path}, line {number}: expected two columns (a word and its translation), found "
-                f"{len(columns)}. Separate them by a tab where words hold spaces, and cut further "
-                "columns off; only a score may follow, a finite number after a tab."
+                f"{len(columns)}{empty}. Separate them by a tab where words hold spaces, and cut "
+                "further columns off; only a score may follow, a finite number after a tab."
             )
         pairs.append((columns[0], columns[1]))
     if not pairs:
@@ -192,6 +193,8 @@ def write_dictionary(
 
 def _line(word: str, translation: str, score: float | None = None) -> bytes | None:
     """Return a line that is read as just this pair, or None if there is none."""
+    if not (word and translation):
+        return None
     text = f"{word}\t{translation}" + ("" if score is None else f"\t{score:.4f}")
     try:
         line = text.encode("utf-8", "surrogateescape")
@@ -207,17 +210,22 @@ def columns_of(line: str) -> list[str]:
     """Return the columns of a dictionary's line without a score; none if there is nothing on it."""
     if not line.strip():
         return []
-    with_tabs = "\t" in line
-    columns = [c.strip(" ") for c in line.split("\t")] if with_tabs else line.split(" ")
-    columns = [column for column in columns if column]
-    return columns[:2] if with_tabs and len(columns) == 3 and _is_score(columns[2]) else columns
+    columns = split_columns(line)
+    has_score = "\t" in line and len(columns) == 3 and plain_number(columns[2]) is not None
+    return columns[:2] if has_score and all(columns) else columns
 
 
-def _is_score(column: str) -> bool:
-    try:
-        return math.isfinite(float(column))
-    except ValueError:
-        return False
+def split_columns(line: str) -> list[str]:
+    """Split a line at its tabs, where a column may be empty, or else at spaces.
+
+    Empty columns at the end are dropped: they say nothing.
+    """
+    if "\t" not in line:
+        return [column for column in line.split(" ") if column]
+    columns = [column.strip(" ") for column in line.split("\t")]
+    while columns and not columns[-1]:
+        columns.pop()
+    return columns
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -41,6 +41,7 @@ class Embeddings:
         if isinstance(words, np.ndarray):
             words = words.tolist()  # ordinary texts
         self.words: Sequence[str] = words if isinstance(words, (list, tuple)) else list(words)
+        _check_texts(self.words)
         self._vectors = _as_matrix(vectors)
         if len(self.words) != len(self._vectors):
             raise FormatError(
@@ -178,6 +179,17 @@ def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:
     return UnknownNameError(
         f"The word {word!r} is not among these {count} words{also}. "
         "Check its spelling and letter case."
+    )
+
+
+def _check_texts(words: Sequence[object]) -> None:
+    """Refuse words that are not text: as bytes or numbers they would be found under no spelling."""
+    if all(issubclass(kind, str) for kind in set(map(type, words))):
+        return
+    row = next(row for row, word in enumerate(words) if not isinstance(word, str))
+    raise FormatError(
+        f"Words are texts; the word of row {row} is {words[row]!r}, of the type "
+        f"{type(words[row]).__name__}. Give str(word), or word.decode() of bytes."
     )
 
 

@@ -30,7 +30,8 @@ LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a languag
 
 
 def unit(vectors: Matrix) -> Matrix:
-    """Scale each row to length 1; a zero row stays zero."""
+    """Scale each row to length 1; a zero row stays zero. float16 is scaled in float32."""
+    vectors = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     # Divided by the largest number first: squares of huge or tiny ones leave float32's range.
     scaled = vectors / np.where(largest > 0, largest, 1)

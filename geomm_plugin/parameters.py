@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping
@@ -194,14 +195,24 @@ def _readings(text: str, kind: Any) -> list[Any]:
     if kind is bool:
         return [{"true": True, "yes": True, "false": False, "no": False}.get(text.lower())]
     readings: list[Any] = []
-    for reader in (int, float):
-        try:
-            readings.append(reader(text))
-        except ValueError:
-            continue
-    if kind is float:
-        readings = readings[-1:]
+    if (number := plain_number(text)) is not None:
+        readings = [number] if kind is float or not _WHOLE.fullmatch(text) else [int(text), number]
     return [*readings, text]
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,4000}", re.ASCII)
+
+
+def plain_number(text: str) -> float | None:
+    """Return the number that a text is in ASCII digits, if it is one and finite.
+
+    Python's float() also takes 1_0, digits of other scripts, spaces, nan and infinity.
+    """
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _describe(annotation: Any) -> str:

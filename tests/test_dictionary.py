@@ -253,3 +253,29 @@ def test_swapped_columns_are_told():
     with pytest.warns(UserWarning, match=told):
         pair_languages(embeddings, {("es", "en"): right})
     pair_languages(embeddings, {("en", "es"): right})  # no warning, which would be an error here
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["dog\t\t0.93", "\tperro", "dog\t \tperro", "dog\tperro\t\t0.93", "\t\t0.5", "dog\t\tperro"],
+)
+def test_an_empty_column_is_an_error_with_its_line(tmp_path, line):
+    path = tmp_path / "pairs.txt"
+    path.write_text(f"cat\tgato\n{line}\n", encoding="utf-8")
+    with pytest.raises(DictionaryError, match=r"line 2: .*one of them empty"):
+        read_dictionary(path)
+
+
+@pytest.mark.parametrize("score", ["1_0", "\u0661", "nan", "inf", "1e999", "0x1", "--1"])
+def test_what_is_no_plain_number_is_no_score(tmp_path, score):
+    path = tmp_path / "pairs.txt"
+    path.write_text(f"dog\tperro\t{score}\n", encoding="utf-8")
+    with pytest.raises(DictionaryError, match=r"line 1: .* found 3\."):
+        read_dictionary(path)
+
+
+@pytest.mark.parametrize("line", ["dog\tperro\t", "dog\tperro\t0.93\t", "dog\tperro\t-1.5e-3"])
+def test_empty_columns_at_the_end_say_nothing(tmp_path, line):
+    path = tmp_path / "pairs.txt"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    assert list(read_dictionary(path)) == [("dog", "perro")]

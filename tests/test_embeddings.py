@@ -81,3 +81,16 @@ def test_embeddings_can_be_sent_to_another_process_and_hold_ordinary_texts():
     assert [type(word) for word in embeddings.words] == [str, str]
     for copied in (pickle.loads(pickle.dumps(embeddings)), copy.deepcopy(embeddings)):
         assert copied.words == ["a", "b"] and np.array_equal(copied.vectors, embeddings.vectors)
+
+
+@pytest.mark.parametrize("words", [[b"a", b"b"], [1, 2], ["a", None], ["a", ("b",)]])
+def test_words_that_are_not_text_are_refused(words):
+    with pytest.raises(FormatError, match=r"Words are texts; the word of row \d is "):
+        Embeddings(words, np.eye(2))
+    with pytest.raises(FormatError, match="Words are texts"):
+        as_embeddings(dict(zip(words, np.eye(2), strict=True)))
+
+
+def test_words_of_an_array_are_texts():
+    assert Embeddings(np.array(["a", "b"]), np.eye(2)).words == ["a", "b"]
+    assert Embeddings([np.str_("a")], np.ones((1, 1))).row_of == {"a": 0}

@@ -262,3 +262,14 @@ def test_parameters_without_annotations_are_typed_by_their_defaults():
     assert parse_settings(Plain, {"x": "0.5"}) == {"x": 0.5}
     with pytest.raises(ParameterError, match="flag takes true or false"):
         parse_settings(Plain, {"flag": "perhaps"})
+
+
+@pytest.mark.parametrize("text", ["1_0", "\u0661\u0660", " 10", "0x10", "nan", "inf", "1e999"])
+def test_only_plain_decimal_numbers_are_numbers_in_settings(text):
+    with pytest.raises(ParameterError, match="regularization"):
+        parse_settings(GeoMM, {"regularization": text})
+
+
+@pytest.mark.parametrize("text, value", [("10", 10), ("1e3", 1000), ("+.5", 0.5), ("2.", 2)])
+def test_plain_decimal_numbers_are_read(text, value):
+    assert parse_settings(GeoMM, {"regularization": text}) == {"regularization": value}

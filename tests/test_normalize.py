@@ -110,3 +110,12 @@ def test_a_view_answers_as_the_normalized_array_does(vectors):
     assert pickle.loads(pickle.dumps(view)).shape == view.shape
     with pytest.raises(AttributeError, match="no attribute 'words'"):
         view.words  # noqa: B018
+
+
+def test_half_precision_is_scaled_in_single():
+    vectors = np.random.default_rng(0).normal(size=(50, 300)).astype(np.float16)
+    scaled = unit(vectors)
+    assert scaled.dtype == np.float32
+    exact = vectors.astype(np.float64)
+    exact /= np.linalg.norm(exact, axis=1, keepdims=True)
+    np.testing.assert_allclose(scaled, exact, atol=1e-6)

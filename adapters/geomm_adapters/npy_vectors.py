@@ -19,9 +19,11 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
 from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
+from geomm_plugin.parameters import plain_number
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
+_LINES_LOOKED_AT = 20  # to tell words from words with vectors
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMPY_BEGINS = b"\x93NUMPY"
 _ENCODING = ("utf-8", "surrogateescape")
@@ -42,6 +44,12 @@ class NpyVectors(Format):
             raise FormatError(
                 f"{path} has the shape {vectors.shape}, but {vocabulary} has {len(words)} words; "
                 "one row is needed for each word."
+            )
+        if _are_vectors(words, vectors.shape[1]):
+            raise FormatError(
+                f"{vocabulary} holds vectors, not words alone: its lines end in "
+                f"{vectors.shape[1]} numbers. Read it instead, or put the words of {path}, one a "
+                f"line, into {path.with_suffix(_VOCABULARIES[0])}."
             )
         return Embeddings(words[:max_words], vectors[:max_words])
 
@@ -120,6 +128,15 @@ def _find_vocabulary(path: Path) -> Path:
             return candidate
     raise FileError(
         f"There is no vocabulary for {path}. Put the words, one a line, into {candidates[0]}."
+    )
+
+
+def _are_vectors(lines: list[str], dimension: int) -> bool:
+    """Tell whether lines are words with their vectors, such as GloVe's `.txt` beside an array."""
+    first = [line.split() for line in lines[:_LINES_LOOKED_AT]]
+    return bool(first) and all(
+        len(columns) > dimension > 1 and all(plain_number(c) is not None for c in columns[1:])
+        for columns in first
     )
 
 

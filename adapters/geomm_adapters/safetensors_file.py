@@ -132,6 +132,25 @@ class _Tensors:
         self._header = header
         self._begin = _LENGTH_BYTES + length
         self._size = size - self._begin
+        self._check_places()
+
+    def _check_places(self) -> None:
+        """Refuse tensors that overlap, holes between them and a tail, as the format's library does.
+
+        Bytes that belong to no tensor or to two may mean one thing here and another elsewhere.
+        """
+        places = sorted(
+            self._described(name, described)[2:]
+            for name, described in self._header.items()
+            if name != "__metadata__"
+        )
+        last = 0
+        for begin, end in places:
+            if begin != last or end < begin:
+                raise self.error(f"a tensor begins at byte {begin}, the one before ends at {last}")
+            last = end
+        if last < self._size:
+            raise self.error(f"{self._size - last} bytes follow its last tensor")
 
     def mapped(self, name: str, kinds: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
         """Return a tensor without reading it."""
@@ -168,7 +187,6 @@ class _Tensors:
         except (TypeError, KeyError, ValueError):
             raise self.error(f"its header does not describe {name!r}") from None
         numbers = [*shape, begin, end] if isinstance(shape, list) else [None]
-        known = isinstance(kind, str) and kind in _TYPES
-        if not known or not all(type(n) is int and n >= 0 for n in numbers):
+        if not isinstance(kind, str) or not all(type(n) is int and n >= 0 for n in numbers):
             raise self.error(f"its header does not describe {name!r}")
         return kind, shape, begin, end

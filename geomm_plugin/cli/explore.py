@@ -52,7 +52,7 @@ def command(
         geomm explore aligned/mapper en=wiki.en.vec es=wiki.es.vec
         geomm explore procrustes/mapper geomm/mapper en=wiki.en.vec es=wiki.es.vec
     """
-    from geomm_plugin.views.explorer import Explorer, ExplorerServer
+    from geomm_plugin.views.explorer import Explorer, ExplorerServer, redirect_page
 
     models = [text for text in arguments if "=" not in text]
     files = [text for text in arguments if "=" in text]
@@ -65,10 +65,10 @@ def command(
         with progress.task("Sorting words"):
             explorer = Explorer(spaces)
         explorer.prepare()
-    with ExplorerServer(explorer, port) as server:
+    with ExplorerServer(explorer, port) as server, redirect_page(server.address) as page:
         show(f"Explore at {server.address}  (Ctrl-C ends it)")
         if not no_browser:
-            webbrowser.open(server.address)
+            webbrowser.open(page.as_uri())  # the address itself would be seen by `ps`
         with suppress(KeyboardInterrupt):
             server.serve_forever()
 

@@ -6,7 +6,6 @@ Spearman's correlations of the scores with the cosines in the shared space.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.dictionary import read_lines
+from geomm_plugin.dictionary import read_lines, split_columns
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
+from geomm_plugin.parameters import plain_number
 from geomm_plugin.shared_space import SharedSpace
 
 ScoredPairs: TypeAlias = list[tuple[str, str, float]]
@@ -48,23 +48,19 @@ def read_similarity(path: str | Path) -> ScoredPairs:
     """Read word, word and score, separated by tabs (or by spaces, where there is no tab)."""
     pairs: ScoredPairs = []
     for number, line in enumerate(read_lines(Path(path)), start=1):
-        columns = line.split("\t") if "\t" in line else line.split(" ")
-        columns = [column.strip(" ") for column in columns if column.strip(" ")]
+        columns = split_columns(line)
         if not columns:
             continue
-        try:
-            source, target, text = columns
-            score = float(text)
-            if not math.isfinite(score):
-                raise ValueError("not finite")
-            pairs.append((source, target, score))
-        except ValueError:
+        score = plain_number(columns[-1])
+        if len(columns) == 3 and all(columns) and score is not None:
+            pairs.append((columns[0], columns[1], score))
+        else:
             shown = str(columns)
             raise DictionaryError(
                 f"{path}, line {number}: expected a word, a word and a number, found "
                 f"{shown if len(shown) <= 200 else shown[:200] + '...'}. "
                 "Separate the columns by tabs."
-            ) from None
+            )
     return pairs
 
 

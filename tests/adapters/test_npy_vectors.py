@@ -87,3 +87,12 @@ def test_an_array_of_objects_is_not_opened(tmp_path):
     (tmp_path / "x.vocab").write_text("a\n")
     with pytest.raises(FormatError, match="not a whole numpy array"):
         read_embeddings(tmp_path / "x.npy")
+
+
+def test_a_text_file_of_vectors_beside_an_array_is_no_vocabulary(tmp_path):
+    np.save(tmp_path / "glove.npy", np.eye(3, 2))
+    (tmp_path / "glove.txt").write_text("dog 1 0\ncat 0.5 -1e-3\n95 2 2\n")
+    with pytest.raises(FormatError, match=r"glove\.txt holds vectors, not words alone"):
+        read_embeddings(tmp_path / "glove.npy")
+    (tmp_path / "glove.txt").write_text("dog\nroute 66\nNew York 95\n")
+    assert read_embeddings(tmp_path / "glove.npy").words == ["dog", "route 66", "New York 95"]

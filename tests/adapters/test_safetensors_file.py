@@ -153,3 +153,47 @@ def test_vectors_without_numbers_are_refused(tmp_path):
     save_file({**tensors, "words": np.frombuffer(b"ab", np.uint8)}, tmp_path / "x.safetensors")
     with pytest.raises(FormatError, match=r"shape \[2, 0\]"):
         read_embeddings(tmp_path / "x.safetensors")
+
+
+def lay_out(path, places, tail=b""):
+    """Write one word of two numbers, with the tensors at the places given."""
+    content = bytearray(max(end for _, end in places.values()))
+    values = {
+        "vectors": np.array([[1, 2]], "<f4").tobytes(),
+        "word_ends": np.array([3], "<i8").tobytes(),
+        "words": b"dog",
+        "other": b"?" * 4,
+    }
+    kinds = {"vectors": ("F32", [1, 2]), "word_ends": ("I64", [1]), "words": ("U8", [3])}
+    header = {}
+    for name, (begin, end) in places.items():
+        content[begin:end] = values[name][: end - begin]
+        kind, shape = kinds.get(name, ("BF16", [2]))
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(content) + tail)
+    return path
+
+
+WHOLE = {"vectors": (0, 8), "word_ends": (8, 16), "words": (16, 19)}
+LAYOUTS = {
+    "overlap": (WHOLE | {"word_ends": (4, 12), "words": (12, 15)}, b""),
+    "hole": (WHOLE | {"words": (20, 23)}, b""),
+    "hole at the start": ({"vectors": (4, 12), "word_ends": (12, 20), "words": (20, 23)}, b""),
+    "tail": (WHOLE, b"tail"),
+    "overlap of another tensor": (WHOLE | {"other": (16, 20)}, b""),
+}
+
+
+@pytest.mark.parametrize("places, tail", LAYOUTS.values(), ids=LAYOUTS)
+def test_overlaps_holes_and_tails_are_refused_as_the_library_does(tmp_path, places, tail):
+    path = lay_out(tmp_path / "x.safetensors", places, tail)
+    with pytest.raises(Exception, match=r"(?i)offset|header|buffer"):
+        load_file(path)
+    with pytest.raises(FormatError, match="a tensor begins at byte|bytes follow its last tensor"):
+        read_embeddings(path)
+
+
+def test_tensors_of_others_may_stand_in_any_order(tmp_path):
+    places = {"other": (0, 4), "words": (4, 7), "vectors": (7, 15), "word_ends": (15, 23)}
+    assert read_embeddings(lay_out(tmp_path / "x.safetensors", places))["dog"].tolist() == [1, 2]

@@ -2,6 +2,8 @@
 
 import re
 import webbrowser
+from pathlib import Path
+from urllib.parse import urlparse
 
 import numpy as np
 import pytest
@@ -22,12 +24,16 @@ def served(monkeypatch):
     """Servers that were started; each ends at once, as by Ctrl-C."""
     servers, opened = [], []
 
+    def open_page(address):
+        path = Path(urlparse(address).path)
+        opened.append((address, path.stat().st_mode, path.parent.stat().st_mode, path.read_text()))
+
     def serve(self, poll_interval=0.5):
         servers.append(self)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ExplorerServer, "serve_forever", serve)
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(webbrowser, "open", open_page)
     return servers, opened
 
 
@@ -61,7 +67,12 @@ def test_the_address_is_shown_and_opened(served, files):
     output = explore(files, "one")
     servers, opened = served
     (address,) = re.findall(r"http://127\.0\.0\.1:\d+/\S+/", output)
-    assert opened == [address] == [servers[0].address]
+    assert address == servers[0].address
+    ((page, mode, mode_of_folder, content),) = opened
+    assert page.startswith("file:///") and servers[0].token not in page  # as `ps` shows it
+    assert (mode & 0o777, mode_of_folder & 0o777) == (0o600, 0o700)
+    assert f'content="0; url={address}"' in content
+    assert not Path(urlparse(page).path).parent.exists()
     assert servers[0].explorer.translate(0, "en", 3, "csls")["es"][0]["word"] == "palabra3"
 
 

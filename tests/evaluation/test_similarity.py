@@ -70,3 +70,11 @@ def test_files_are_read_and_broken_lines_named(tmp_path):
     path.write_text("sun\tsol\t3.5\nmoon\tluna\n", encoding="utf-8")
     with pytest.raises(DictionaryError, match="line 2: expected a word, a word and a number"):
         read_similarity(path)
+
+
+@pytest.mark.parametrize("line", ["a\tb\t1_0", "a\tb\t\u0665", "a\t\tb\t1", "\tb\t1", "a\tb\tnan"])
+def test_nothing_is_guessed_into_a_scored_pair(tmp_path, line):
+    path = tmp_path / "scores.txt"
+    path.write_text(f"x\ty\t1\n{line}\n", encoding="utf-8")
+    with pytest.raises(DictionaryError, match="line 2"):
+        read_similarity(path)

@@ -2,8 +2,13 @@
 
 import http.client
 import json
+import os
+import socket
+import subprocess
+import sys
 import threading
 import unicodedata
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -195,6 +200,77 @@ def test_only_files_of_the_page_are_served(server, path):
 )
 def test_other_sites_are_refused_even_with_the_token(server, headers):
     assert get(server, f"/{server.token}/api/about", **headers)[0] == 403
+
+
+LED_HERE = {
+    "Sec_Fetch_Site": "cross-site",
+    "Sec_Fetch_Mode": "navigate",
+    "Sec_Fetch_Dest": "document",
+}
+
+
+def test_the_redirect_page_leads_to_the_page_and_to_nothing_else(server):
+    assert get(server, f"/{server.token}/", **LED_HERE)[0] == 200
+    assert get(server, f"/{server.token}/api/about", **LED_HERE)[0] == 403
+    assert get(server, f"/{server.token}/", **LED_HERE | {"Sec_Fetch_Dest": "iframe"})[0] == 403
+    assert get(server, f"/{server.token}/", **LED_HERE | {"Host": "evil.example"})[0] == 403
+    assert get(server, "/guess/", **LED_HERE)[0] == 404
+
+
+def test_two_hundred_clients_can_wait(server):
+    with ExplorerServer(server.explorer) as idle:  # accepts nobody
+        clients = [socket.create_connection(idle.server_address, timeout=5) for _ in range(200)]
+        for client in clients:
+            client.close()
+
+
+FULL = """
+import resource, socket, sys, threading, time
+import numpy as np
+from geomm_plugin import Embeddings, SharedSpace
+from geomm_plugin.views.explorer import Explorer, ExplorerServer
+space = SharedSpace({"en": Embeddings(["a"], np.ones((1, 2)))})
+attempts, accept = [], ExplorerServer.get_request
+ExplorerServer.get_request = lambda server: (attempts.append(1), accept(server))[1]
+with ExplorerServer(Explorer({"a": space})) as server:
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    client = socket.create_connection(server.server_address)  # accepted
+    time.sleep(0.3)
+    more = [socket.socket() for _ in range(5)]
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(s.fileno() for s in more)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1, hard))
+    for s in more:
+        s.connect(server.server_address)  # waits: there is no descriptor to accept it with
+    time.sleep(1)
+    tried = len(attempts)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1024), hard))
+    more[0].sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    answered = more[0].recv(12)
+    server.shutdown()
+    thread.join()
+print(tried, answered.decode())
+"""
+
+
+def test_running_out_of_descriptors_neither_spins_nor_ends_the_server():
+    done = subprocess.run(
+        [sys.executable, "-c", FULL],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    tried, answered = done.stdout.split(" ", 1)
+    assert 1 < int(tried) < 100, "a server that does not wait tries many thousand times"
+    assert answered.startswith("HTTP/1.1"), done.stderr
+
+
+@pytest.mark.parametrize("row", ["1_0", "\u0661", "+1", " 1", "1" * 30])
+def test_other_digits_are_no_numbers_in_questions(server, row):
+    question = f"picture?mapper=0&language=en&row={quote(row)}"
+    assert get(server, f"/{server.token}/api/{question}")[0] == 400
 
 
 def test_its_own_page_is_answered(server):

@@ -7,9 +7,12 @@ come from other origins are refused, and the page may load nothing but its own f
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import secrets
+import socket
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,6 +44,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+WAITING_CLIENTS = 200  # that have not been accepted yet
+PAUSE = 0.1  # seconds, where no descriptor is left for a client
+NONE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Query = dict[str, str]
 
 logger = logging.getLogger(__name__)
@@ -57,6 +63,7 @@ class ExplorerServer(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = False
+    request_queue_size = WAITING_CLIENTS
 
     def __init__(self, explorer: Explorer, port: int = 0):
         try:
@@ -70,6 +77,15 @@ class ExplorerServer(ThreadingHTTPServer):
         self.files = {path.name: path.read_bytes() for path in sorted(PAGE.iterdir())}
         self.files["colors.css"] = color_rules().encode()
         self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept a client; where no descriptor is left, wait: it stays in the queue, ready."""
+        try:
+            return super().get_request()
+        except OSError as error:
+            if error.errno in NONE_LEFT:
+                time.sleep(PAUSE)
+            raise
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log what went wrong with a connection; the others go on."""
@@ -103,15 +119,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a request, or refuse it."""
-        if not self._comes_from_here():
+        path, _, query = self.path.partition("?")
+        token, slash, name = path.removeprefix("/").partition("/")
+        if not self._comes_from_here(opens_page=not name):
             self._refuse(HTTPStatus.FORBIDDEN, "This page answers only its own address.")
             return
         if any(name in self.headers for name in ("Content-Length", "Transfer-Encoding")):
             # What follows would be taken for the next request, whoever wrote it.
             self.send_error(HTTPStatus.BAD_REQUEST, "A question has no body.")
             return
-        path, _, query = self.path.partition("?")
-        token, slash, name = path.removeprefix("/").partition("/")
         name = name or "index.html"
         known = secrets.compare_digest(token.encode(), self.server.token.encode())
         if not (known and slash):
@@ -123,14 +139,20 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._refuse(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
-    def _comes_from_here(self) -> bool:
+    def _comes_from_here(self, opens_page: bool) -> bool:
+        """Tell whether a request is the page's own, or opens it: by hand, or by the redirect page.
+
+        A browser calls the redirect page, a file, another site.
+        """
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         site = self.headers.get("Sec-Fetch-Site", "none")
+        how = self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")
+        led_here = opens_page and how == ("navigate", "document")
         return (
             len(hosts) == 1
             and hosts[0] in self.server.hosts
             and all(origin == f"http://{hosts[0]}" for origin in origins)
-            and site in ("none", "same-origin")
+            and (site in ("none", "same-origin") or led_here)
         )
 
     def _answer(self, question: Callable[[Explorer, Query], Any], text: str) -> None:
@@ -174,10 +196,17 @@ class Handler(BaseHTTPRequestHandler):
         logger.debug(format, *arguments)
 
 
+def _whole(text: str) -> int:
+    """Read a number of ASCII digits; int() also takes 1_0 and digits of other scripts."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ValueError(f"{text[:20]!r} is no number")
+    return int(text)
+
+
 def _word(query: Query) -> tuple[int, str, int]:
     """Read which mapper and which word a question is about."""
     try:
-        return int(query["mapper"]), query["language"], int(query["row"])
+        return _whole(query["mapper"]), query["language"], _whole(query["row"])
     except (KeyError, ValueError) as error:
         raise ParameterError(
             "A question names the mapper (a number), the language and the row of the word."
