@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test fuzz test-browser lint format docs wheel benchmark audit clean
+.PHONY: demo test fuzz test-browser lint format docs wheel benchmark audit test-lowest clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -44,9 +44,19 @@ benchmark: .venv/benchmark
 # Every package that is installed, of every extra, against the registry's list of known holes.
 # --strict: a package that cannot be looked up is a failure, not a pass.
 audit: .venv/test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.9"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.9" \
+		|| { echo "No audit: pip-audit is not on this package index. Run it where it is." >&2; exit 1; }
 	$(BIN)/python -m pip freeze --exclude-editable > .venv/installed.txt
-	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement .venv/installed.txt
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement .venv/installed.txt \
+		|| { echo "The audit found holes, named above, or no list of them: it needs pypi.org." >&2; exit 1; }
+
+# The suite with the lowest versions of what pyproject.toml asks for, in an environment of its own.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+		-e ".[test]"
+	.venv-lowest/bin/python -m pytest -q --ignore=tests/fuzz --ignore=tests/browser
 
 wheel: .venv/test
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
@@ -71,4 +81,4 @@ wheel: .venv/test
 	@touch $@ .venv/core
 
 clean:
-	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-lowest dist .pytest_cache .mypy_cache .ruff_cache

@@ -8,6 +8,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.datasets.catalog import data_sets
 from geomm_plugin.datasets.download import fetch
 
@@ -55,10 +56,10 @@ def command(
         return
     for file in fetched:
         state = "new" if file.is_new else "was there, and is whole"
-        click.echo(f"{file.path}  {file.size / 1e6:.1f} MB  {state}")
+        show(f"{file.path}  {file.size / 1e6:.1f} MB  {state}")
 
 
 def _show_list() -> None:
     for found in data_sets().values():
-        click.echo(f"{found.command()}\n    {found.title}")
-        click.echo(f"    {found.size}; licence: {found.licence}; from {found.origin}")
+        show(f"{found.command()}\n    {found.title}")
+        show(f"    {found.size}; licence: {found.licence}; from {found.origin}")
