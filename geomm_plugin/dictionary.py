@@ -18,6 +18,7 @@ import numpy.typing as npt
 from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
+from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.parameters import plain_number
 from geomm_plugin.source_file import SourceFile
@@ -187,7 +188,7 @@ def write_dictionary(
     if not written:
         raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
     with written_beside(path) as part:
-        part.write_bytes(b"".join(written))
+        disk.write_file(part, b"".join(written))
     return len(written)
 
 

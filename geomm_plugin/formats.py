@@ -83,16 +83,19 @@ def read_embeddings(
     if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
         raise ParameterError(f"max_words must be a whole number, at least 1; it is {max_words!r}.")
     for _ in range(ATTEMPTS):
-        reading = _Reading(path, format)
+        place = existing(path)
+        version = None
         try:
-            embeddings = reading.format.read(reading.place, max_words=max_words)
+            chosen = find_format(place, format)
+            version = Version(chosen.files(place))
+            embeddings = chosen.read(place, max_words=max_words)
         except (FormatError, OSError) as error:
-            if reading.is_current():
+            if _is_current(path, place, version):
                 if isinstance(error, GeommError):
                     raise
                 raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
         else:
-            if reading.is_one_file() or reading.is_current():
+            if len(version.stamps) == 1 or _is_current(path, place, version):
                 break
     else:
         raise replaced_too_often(path)
@@ -106,7 +109,7 @@ def read_embeddings(
             stacklevel=2,
         )
     size = f"{len(distinct):,} words x {distinct.dimension}"
-    distinct.file = SourceFile.read_from(path, size, reading.version.stamps)
+    distinct.file = SourceFile.read_from(path, size, version.stamps)
     return distinct
 
 
@@ -138,30 +141,13 @@ def version_of(paths: Iterable[str | Path]) -> Version:
 
 def files_of(path: Path, format: str | Format | None = None) -> list[Path]:
     """Return the files that a path of embeddings stands for, as they are read at this moment."""
-    place = published(path)
+    place = existing(path)
     return find_format(place, format).files(place)
 
 
-class _Reading:
-    """Where the files of a path are read at this moment, and which version of them."""
-
-    def __init__(self, path: Path, format: str | Format | None):
-        check_exists(path)
-        self.path = path
-        self.place = published(path)
-        self.format = find_format(self.place, format)
-        try:
-            self.version = Version(self.format.files(self.place))
-        except FileError:  # a part is missing; reading says which
-            self.version = Version([self.place, self.place.parent])
-
-    def is_one_file(self) -> bool:
-        """True if there is nothing that could be of another version."""
-        return len(self.version.stamps) == 1
-
-    def is_current(self) -> bool:
-        """True if the path still stands for the same files, none of which has changed."""
-        return published(self.path) == self.place and self.version.is_current()
+def _is_current(path: Path, place: Path, version: Version | None) -> bool:
+    """True if a path still stands for the same files, none of which has changed."""
+    return published(path) == place and (version is None or version.is_current())
 
 
 def write_embeddings(
@@ -272,8 +258,17 @@ def as_path(path: str | Path) -> Path:
 
 def check_exists(path: Path) -> None:
     """Refuse a path that is not there."""
-    if not published(path).exists():
-        raise FileError(f"There is no file {path}. Check the path of the embeddings.")
+    existing(path)
+
+
+def existing(path: Path) -> Path:
+    """Return where a path is read at this moment; one that is not there is refused."""
+    place = published(path)
+    while not place.exists():
+        before, place = place, published(path)
+        if place == before and not place.exists():
+            raise FileError(f"There is no file {path}. Check the path of the embeddings.")
+    return place
 
 
 def find_format(

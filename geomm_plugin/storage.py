@@ -25,7 +25,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import load_arrays
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import sentences, written_beside
 from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
 from geomm_plugin.files.publication import published
@@ -49,13 +49,14 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
     if path.is_file():
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folders(path)
-    with locked(path.resolve()):  # two runs that save here do so one after the other
+    # Two runs that save here do so one after the other.
+    with sentences(path), locked(path.resolve()):
         for name, content in files.items():
             with written_beside(path / name, follow_links=False) as part:
                 disk.write_file(part, content)
         for old in path.glob(ARRAYS_NAME.format("*")):
             if old.name not in files:
-                disk.remove(old)
+                disk.remove_tree(old)
 
 
 def mapper_files(mapper: Mapper) -> dict[str, bytes]:

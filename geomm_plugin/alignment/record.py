@@ -1,7 +1,8 @@
 """What an alignment wrote and from what: align.json beside the files, so that a run can go on.
 
     {"format": 2, "files": {"en.vec": {"from": FINGERPRINT,
-                                       "content": {"en.vec": [SIZE, HASH]}}, "mapper": {...}}}
+                                       "content": {"en.vec": [SIZE, HASH]}}, "mapper": {...}},
+     "checksum": HASH}
 
 A fingerprint is the hash of all that decides what a file holds: the mapper and its parameters,
 options, the pairs of the dictionaries, and the content of every file of embeddings. The content is
@@ -64,7 +65,7 @@ class Record:
 
     def to_json(self) -> bytes:
         """Return the record as it is written."""
-        content = {"format": FORMAT, "files": self.files}
+        content = {"format": FORMAT, "files": self.files, "checksum": fingerprint(self.files)}
         return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
 
 
@@ -84,6 +85,8 @@ def parse_record(path: Path) -> dict[str, dict[str, Any]]:
     files = content.get("files")
     if not isinstance(files, dict) or not all(map(_is_entry, files, files.values())):
         raise ValueError("it does not tell the size and hash of each file")
+    if content.get("checksum") != fingerprint(files):
+        raise ValueError("its checksum differs from what it holds")
     return files
 
 

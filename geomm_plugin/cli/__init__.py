@@ -28,6 +28,7 @@ COMMANDS = {
     "mappers": "List every mapper, with its parameters and its package.",
     "convert": "Convert embeddings from one file format to another.",
     "fetch": "Download vectors, dictionaries and test sets (uses the network).",
+    "check": "Tell whether files, mappers and aligned folders are whole.",
 }
 
 

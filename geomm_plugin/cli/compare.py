@@ -14,7 +14,6 @@ from geomm_plugin.dictionary import CheckedDictionaries, oriented
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.comparison import compare
 from geomm_plugin.evaluation.translation import UnknownWords
-from geomm_plugin.files.atomic import check_writable
 
 
 @click.command()
@@ -82,7 +81,7 @@ def command(
     if not (dictionaries or identical):
         raise ParameterError(options.NOTHING_TO_LEARN)
     if html is not None:
-        check_writable(html.parent)
+        options.check_output(html, embeddings, [*dictionaries, *tests])
     ranked = choices.make_retrievals(retrievals)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)

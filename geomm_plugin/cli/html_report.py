@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import written_beside
 
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
@@ -20,7 +21,7 @@ def write_report(path: Path, comparison: Comparison) -> None:
     command = command_line(click.get_current_context())
     page = comparison.to_html(replace(comparison.provenance, command=command))
     with written_beside(path) as part:
-        part.write_text(page, encoding="utf-8")
+        disk.write_file(part, page.encode())
 
 
 def command_line(context: click.Context) -> str:

@@ -14,6 +14,7 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import columns_of
 from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
@@ -82,6 +83,7 @@ def command(
         geomm induce en=wiki.en.vec de=wiki.de.vec --dictionary en-de=seed.txt -o en-de.tsv
         geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
     """
+    options.check_output(output, embeddings, dictionaries, [model])
     chosen = _mapper(model, mapper, settings, bool(dictionaries or identical))
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -109,7 +111,7 @@ def command(
     if not lines:
         raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
     with written_beside(output) as part:
-        part.write_bytes(b"".join(lines))
+        disk.write_file(part, b"".join(lines))
     if not quiet:
         show(f"Wrote {output}  {len(lines)} pairs of {len(found)} that are mutual")
 

@@ -10,7 +10,9 @@ import click
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.formats import check_exists, find_format, read_languages
+from geomm_plugin.files.atomic import check_output as files_check_output
+from geomm_plugin.files.outputs import refuse_inputs
+from geomm_plugin.formats import check_exists, files_of, find_format, read_languages
 from geomm_plugin.parameters import split_spec, split_specs
 
 NOTHING_TO_LEARN = (
@@ -96,6 +98,29 @@ def existing_files(specs: Iterable[str]) -> dict[str, str]:
         check_exists(Path(path))
         find_format(Path(path))
     return paths
+
+
+def check_output(
+    output: Path,
+    embeddings: Iterable[str] = (),
+    lists: Iterable[str] = (),
+    others: Iterable[Path | None] = (),
+) -> None:
+    """Find out before the work whether a file can be written there, and that it is no input.
+
+    Parameters
+    ----------
+    embeddings, lists
+        LANG=FILE and LANG-LANG=FILE, as they were given.
+    others
+        Further files and folders that are read, such as a saved mapper.
+    """
+    files = [Path(spec.partition("=")[2]) for spec in embeddings]
+    inputs = [file for path in files if path.exists() for file in files_of(path)]
+    inputs += [Path(spec.partition("=")[2]) for spec in lists]
+    inputs += [path for path in others if path is not None]
+    refuse_inputs([output], inputs, "Choose another name for the output.")
+    files_check_output(output)
 
 
 def refuse_mapper(argument: str) -> None:

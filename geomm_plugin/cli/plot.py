@@ -89,7 +89,7 @@ def space(
             "en=en.vec es=es.vec en-es dog cat."
         )
     model, pair, *words = others
-    _check(output)
+    _check(output, files, others=[Path(model), dictionary])
     mapper = load_mapper(model)
     with progress.shown(quiet):
         read: dict[str, Embeddings] = options.read_all(files, max_words)
@@ -117,7 +117,7 @@ def scores(
     """
     from geomm_plugin.views.plots import plot_scores
 
-    _check(output)
+    _check(output, others=[comparison])
     rows = _read_rows(comparison, "p@1")
     _save(plot_scores(rows, retrieval=retrieval, fonts=fonts), output, fonts, quiet)
 
@@ -136,7 +136,7 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
     """
     from geomm_plugin.views.plots import plot_regularization
 
-    _check(output)
+    _check(output, others=[model])
     _save(plot_regularization(load_mapper(model).report_, fonts=fonts), output, fonts, quiet)
 
 
@@ -181,7 +181,7 @@ def learning(
     from geomm_plugin.evaluation.learning_curve import SIZES, learning_curve
     from geomm_plugin.views.plots import plot_learning_curve
 
-    _check(output)
+    _check(output, embeddings, [*dictionaries, *tests])
     chosen = choices.make_mappers(mappers, ())
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -193,11 +193,17 @@ def learning(
     _save(plot_learning_curve(rows, pair=pair, fonts=fonts), output, fonts, quiet or as_json)
 
 
-def _check(output: Path) -> None:
+def _check(
+    output: Path,
+    embeddings: Sequence[str] = (),
+    lists: Sequence[str] = (),
+    others: Sequence[Path | None] = (),
+) -> None:
     """Find out before the work whether the picture can be made."""
     from geomm_plugin.views.plots.figure import check_suffix, new_figure
 
     check_suffix(output)
+    options.check_output(output, embeddings, lists, others)
     with new_figure(1, 1):
         pass
 

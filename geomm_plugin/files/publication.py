@@ -20,6 +20,7 @@ import json
 import os
 import secrets
 import stat
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,7 @@ FORMAT = 1
 _LARGEST_JOURNAL = 2**20  # bytes
 _LONGEST_KEY = 200  # bytes; a name may have 255
 _OTHERS_WRITE = 0o022
+_MOST_LOOKS, _BETWEEN_LOOKS = 25, 0.02  # seconds; files are moved within some milliseconds
 _MOST_WAITS = 1000  # for other runs that publish the same output; a wait takes as long as they do
 
 
@@ -99,19 +101,31 @@ def published(path: Path) -> Path:
         target = path.resolve()
         place = published(target)
         return path if place == target else place
+    for _ in range(_MOST_LOOKS):
+        now = _place_now(path)
+        if now is not None:
+            return now
+        time.sleep(_BETWEEN_LOOKS)  # a run that is at work has ended by then
+    raise FileError(
+        f"{path} belongs to files that a run was moving into their place when it was stopped. Run "
+        "that command again: it ends what was begun."
+    )
+
+
+def _place_now(path: Path) -> Path | None:
+    """Return where a file of one version lies at this moment; None if it is between two."""
     for name in (path.name, ALIGNED):
         journal = journal_folder(path.parent / name)
         if not os.path.lexists(journal):
             continue
         replacements = _believed(journal, _readers_owners(path.parent))
         replacement = None if replacements is None else replacements.get(path.name)
-        if replacement is None or not _in_place(path, replacement):
-            continue
-        return _old_place(path, journal, replacements or {})
+        if replacements is not None and replacement and _in_place(path, replacement):
+            return _old_place(path, journal, replacements)
     return path
 
 
-def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement]) -> Path:
+def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement]) -> Path | None:
     """Return where the old file lies, provided that those that belong to it lie beside it."""
     olds = {name: pair.old for name, pair in replacements.items() if pair.old}
     if path.name not in olds and not os.path.lexists(path):
@@ -120,10 +134,7 @@ def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement
         for folder in (path.parent, journal / OLD):
             if all(_inode(folder / name) == old for name, old in olds.items()):
                 return folder / path.name
-    raise FileError(
-        f"{path} belongs to files that a run was moving into their place when it was stopped. Run "
-        "that command again: it ends what was begun."
-    )
+    return None
 
 
 def journal_folder(path: Path) -> Path:

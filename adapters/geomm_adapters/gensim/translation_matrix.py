@@ -29,6 +29,7 @@ from geomm_plugin.errors import (
     NotFittedError,
     UnknownNameError,
 )
+from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import checksum, read_arrays
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.files.strict_json import parse_json
@@ -183,7 +184,7 @@ class TranslationMatrix:
 
     def save(self, fname: str | Path) -> None:
         """Save the mapper and both vocabularies to one file of arrays (safetensors)."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         mapper = self._fitted()
         arrays = {f"mapper/{name}": array for name, array in mapper.state().items()}
@@ -200,7 +201,7 @@ class TranslationMatrix:
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         header["sha256"] = checksum(header, contiguous)
         with written_beside(Path(fname)) as part:
-            save_file(contiguous, part, header)
+            disk.write_file(part, save(contiguous, header))
 
     @classmethod
     def load(cls, fname: str | Path) -> Self:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import ParameterError, missing_extra
+from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.views.palette import SERIES, SURFACES
 
@@ -76,8 +77,9 @@ def save_figure(figure: Figure, path: str | Path, *, fonts: Sequence[str] = ()) 
 
     path = check_suffix(Path(path))
     settings: Any = look(fonts)
-    with rc_context(settings), written_beside(path) as part:
-        figure.savefig(part, format=path.suffix[1:].lower(), metadata=METADATA[path.suffix.lower()])
+    suffix = path.suffix.lower()
+    with rc_context(settings), written_beside(path) as part, disk.create(part) as stream:
+        figure.savefig(stream, format=suffix[1:], metadata=METADATA[suffix])
 
 
 def check_suffix(path: Path) -> Path:

@@ -1,0 +1,107 @@
+"""Tell whether a file, a saved mapper or a folder of aligned files is whole, and what it claims.
+
+    a file of embeddings    can be read, every number is finite, no word repeats
+    a saved mapper          its checksums hold, its arrays are those of its mapper
+    a folder of align()     each file has the size and hash that align.json tells, is whole in
+                            itself; the mapper is; no run was stopped
+
+Nothing is changed. For people who move files between machines, and before long work.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin.alignment.record import MAPPER, NAME, changed, parse_record
+from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.errors import GeommError
+from geomm_plugin.files.publication import journal_folder
+from geomm_plugin.formats import read_embeddings
+from geomm_plugin.storage import JSON_NAME, load_mapper
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found out about a file or folder; without a problem it is whole."""
+
+    path: str
+    kind: str  # "embeddings", "mapper", "aligned files"
+    problem: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem or f'whole ({self.kind})'}"
+
+    def row(self) -> dict[str, Any]:
+        """Return it as one JSON object."""
+        return asdict(self)
+
+
+def check(*paths: str | Path) -> list[Finding]:
+    """Tell of each file or folder whether it is whole: one finding, or one for each problem."""
+    return [finding for path in paths for finding in _check(Path(path))]
+
+
+def _check(path: Path) -> list[Finding]:
+    if os.path.lexists(path / NAME) and path.is_dir():
+        return _findings(path, "aligned files", _aligned_problems(path))
+    if os.path.lexists(path / JSON_NAME) and path.is_dir():
+        return _findings(path, "mapper", _mapper_problems(path))
+    return _findings(path, "embeddings", _embeddings_problems(path))
+
+
+def _findings(path: Path, kind: str, problems: Iterable[tuple[Path, str]]) -> list[Finding]:
+    """Return a finding for each problem, or one that says that there is none."""
+    findings = [Finding(str(place), kind, problem) for place, problem in problems]
+    return findings or [Finding(str(path), kind)]
+
+
+def _mapper_problems(path: Path) -> Iterator[tuple[Path, str]]:
+    try:
+        load_mapper(path)
+    except GeommError as error:
+        yield path, str(error)
+
+
+def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            embeddings = read_embeddings(path)
+            start = 0
+            for block in embeddings.blocks():
+                is_finite = np.isfinite(block).all(axis=1)
+                if not is_finite.all():
+                    word = embeddings.words[start + int(np.argmin(is_finite))]
+                    yield path, f"the vector of {word!r} holds NaN or infinity"
+                    break
+                start += len(block)
+        except GeommError as error:
+            yield path, str(error)
+    yield from ((path, str(warning.message)) for warning in warned)
+
+
+def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:
+    for left in (path / UNFINISHED, journal_folder(path / NAME)):
+        if os.path.lexists(left):
+            yield left, "a run into this folder was stopped, or still goes on; run it with --resume"
+    try:
+        files = parse_record(path / NAME)
+    except (GeommError, OSError, RuntimeError, ValueError) as error:
+        yield path / NAME, f"not the record of aligned files ({error})"
+        return
+    if MAPPER not in files:
+        yield path / NAME, "it tells of no mapper"
+    for name, entry in files.items():
+        problems = changed(path, entry)
+        yield from ((path / place, problem) for place, problem in problems)
+        if not problems and name != MAPPER:
+            yield from _embeddings_problems(path / name)
+    if not changed(path, files.get(MAPPER, {})) and MAPPER in files:
+        yield from _mapper_problems(path / MAPPER)

@@ -1,0 +1,199 @@
+"""The door for outputs: where files are written to, and what is refused."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from geomm_plugin import read_embeddings, write_embeddings
+from geomm_plugin.cli import group
+from geomm_plugin.errors import FileError, ParameterError
+from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.outputs import refuse_inputs
+from geomm_plugin.testing import make_toy
+
+TOY = make_toy(words=80, dimension=6)
+PAIR = ("en", "es")
+NULL = Path("/dev/null")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for language, embeddings in TOY.embeddings.items():
+        write_embeddings(embeddings, tmp_path / f"{language}.vec")
+    lines = [f"{one}\t{other}\n" for one, other in TOY.dictionaries[PAIR]]
+    (tmp_path / "en-es.txt").write_text("".join(lines[:40]))
+    (tmp_path / "test.txt").write_text("".join(lines[40:]))
+    return tmp_path
+
+
+def write(path, text="new"):
+    with written_beside(path) as part:
+        part.write_text(text)
+
+
+def commands(folder, output):
+    """Every command that writes one file, with where it writes to."""
+    files = [f"{name}={folder / name}.vec" for name in PAIR]
+    dictionary = ["-d", f"en-es={folder / 'en-es.txt'}"]
+    tests = ["-t", f"en-es={folder / 'test.txt'}"]
+    return {
+        "induce": ["induce", *files, *dictionary, "-m", "procrustes", "-qo", output],
+        "compare": [
+            "compare",
+            *files,
+            *dictionary,
+            *tests,
+            "-m",
+            "procrustes",
+            "-q",
+            "--html",
+            output,
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["induce", "compare"])
+@pytest.mark.parametrize("kind", ["embeddings", "dictionary", "link", "hard link"])
+def test_no_command_replaces_its_input(folder, name, kind):
+    output = {
+        "embeddings": folder / "es.vec",
+        "dictionary": folder / "en-es.txt",
+        "link": folder / "link",
+        "hard link": folder / "hard",
+    }[kind]
+    if kind == "link":
+        output.symlink_to(folder / "en-es.txt")
+    if kind == "hard link":
+        os.link(folder / "en.vec", output)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = CliRunner().invoke(group, [str(word) for word in commands(folder, output)[name]])
+    assert done.exit_code == 2 and "would replace an input" in done.stderr, done.output
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["induce", "compare"])
+def test_a_command_writes_into_a_pipe_and_through_a_link(folder, name):
+    plain, pipe, target, link = (folder / each for each in ("plain", "pipe", "target", "link"))
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    content = []
+    reader = threading.Thread(target=lambda: content.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    for output in (plain, pipe, link):
+        done = CliRunner().invoke(group, [str(word) for word in commands(folder, output)[name]])
+        assert done.exit_code == 0, done.output
+    reader.join(10)
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+    if name == "induce":
+        assert content[0] == plain.read_bytes() == target.read_bytes()
+    else:  # the page names its command
+        assert content[0].count(b"\n") == plain.read_bytes().count(b"\n")
+
+
+def test_a_device_stays_a_device(folder):
+    write(NULL)
+    assert NULL.is_char_device()
+
+
+def test_an_output_of_several_files_is_refused_in_a_pipe(folder):
+    os.mkfifo(folder / "x.npy")
+    with pytest.raises(FileError, match="which holds one file; this output is several"):
+        write_embeddings(TOY.embeddings["en"], folder / "x.npy")
+    assert stat.S_ISFIFO((folder / "x.npy").stat().st_mode)
+    assert not (folder / "x.vocab").exists()
+
+
+def test_embeddings_in_one_file_go_into_a_pipe(folder):
+    os.mkfifo(folder / "x.vec")
+    content = []
+    reader = threading.Thread(target=lambda: content.append((folder / "x.vec").read_bytes()))
+    reader.start()
+    write_embeddings(TOY.embeddings["en"], folder / "x.vec")
+    reader.join(10)
+    assert content == [(folder / "en.vec").read_bytes()]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+@pytest.mark.parametrize("suffix", [".vec", ".npy", ".safetensors"])
+def test_the_mode_of_a_replaced_file_stays(tmp_path, mode, suffix):
+    path = tmp_path / f"x{suffix}"
+    for _ in range(2):
+        write_embeddings(TOY.embeddings["en"], path)
+        path.chmod(mode)
+    write_embeddings(TOY.embeddings["es"], path)
+    assert path.stat().st_mode & 0o777 == mode
+    assert read_embeddings(path).words == TOY.embeddings["es"].words
+
+
+def test_what_is_being_written_is_no_more_readable_than_what_it_replaces(tmp_path):
+    (tmp_path / "x").write_text("secret")
+    (tmp_path / "x").chmod(0o600)
+    with written_beside(tmp_path / "x") as part:
+        assert part.stat().st_mode & 0o077 == 0
+        part.write_text("new secret")
+    assert (tmp_path / "x").read_text() == "new secret"
+
+
+def test_links_are_followed_and_circles_refused(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/new")  # which is not there yet
+    write(tmp_path / "link")
+    assert (tmp_path / "folder" / "new").read_text() == "new"
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(FileError, match="leads in a circle"):
+        write(tmp_path / "circle")
+    with pytest.raises(FileError, match="it is a folder"):
+        write(tmp_path / "folder")
+
+
+def test_files_that_belong_together_are_written_together_through_links(tmp_path):
+    real, links = tmp_path / "real", tmp_path / "links"
+    links.mkdir()
+    write_embeddings(TOY.embeddings["en"], real / "x.npy")
+    (links / "x.npy").symlink_to(real / "x.npy")
+    with pytest.raises(FileError, match="x.vocab, which belongs to it, is no link"):
+        write_embeddings(TOY.embeddings["es"], links / "x.npy")
+    (links / "x.vocab").symlink_to(real / "x.vocab")
+    write_embeddings(TOY.embeddings["es"], links / "x.npy")
+    assert read_embeddings(links / "x.npy").words == TOY.embeddings["es"].words
+    assert (links / "x.npy").is_symlink() and not (real / "x.npy").is_symlink()
+
+
+def test_a_vocabulary_that_another_file_needs_is_not_replaced(tmp_path):
+    np.save(tmp_path / "x.npy", TOY.embeddings["en"].vectors)
+    (tmp_path / "x.txt").write_text("".join(f"{word}\n" for word in TOY.embeddings["en"].words))
+    before = (tmp_path / "x.txt").read_bytes()
+    done = CliRunner().invoke(group, ["convert", str(tmp_path / "x.npy"), str(tmp_path / "x.txt")])
+    assert done.exit_code == 2 and "x.txt would replace an input" in done.stderr
+    for name in ("x.txt", "x.words", "x.vectors"):  # the last one by the vocabulary beside it
+        with pytest.raises(FileError, match=r"is a part of .*x\.npy"):
+            write_embeddings(TOY.embeddings["es"], tmp_path / name, format=named(name))
+    assert (tmp_path / "x.txt").read_bytes() == before
+    write_embeddings(TOY.embeddings["es"], tmp_path / "x.vec")  # which x.npy does not look at
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npy", "x.txt", "x.vec"]
+    write_embeddings(TOY.embeddings["es"], tmp_path / "x.npy")  # with a vocabulary of its own
+    assert read_embeddings(tmp_path / "x.npy").words == TOY.embeddings["es"].words
+
+
+def named(name):
+    return {"x.txt": "glove", "x.words": "glove"}.get(name)
+
+
+def test_letter_case_does_not_hide_an_input(tmp_path, monkeypatch):
+    """Where Dog.vec and dog.vec are one file, they have one inode."""
+    (tmp_path / "dog.vec").write_text("mine")
+    os.link(tmp_path / "dog.vec", tmp_path / "Dog.vec")
+    with pytest.raises(ParameterError, match="Dog.vec would replace an input. Choose."):
+        refuse_inputs([tmp_path / "Dog.vec"], [tmp_path / "dog.vec"], "Choose.")
+
+
+def test_devices_may_be_input_and_output(tmp_path):
+    refuse_inputs([tmp_path / "x", NULL], [NULL], "")
