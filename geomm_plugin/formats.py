@@ -87,7 +87,8 @@ def read_embeddings(
         version = None
         try:
             chosen = find_format(place, format)
-            version = Version(chosen.files(place))
+            with suppress(FileError):  # a part is missing: reading says which
+                version = Version(chosen.files(place))
             embeddings = chosen.read(place, max_words=max_words)
         except (FormatError, OSError) as error:
             if _is_current(path, place, version):
@@ -95,7 +96,7 @@ def read_embeddings(
                     raise
                 raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
         else:
-            if len(version.stamps) == 1 or _is_current(path, place, version):
+            if version and (len(version.stamps) == 1 or _is_current(path, place, version)):
                 break
     else:
         raise replaced_too_often(path)
