@@ -138,6 +138,8 @@ def test_every_public_name_is_in_the_reference():
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     for name in geomm_plugin.__all__:
         assert re.search(rf"^::: geomm_plugin\.{name}$", text, re.MULTILINE), f"{name} is missing."
+    for mapper in registry.mappers.values():
+        assert f"\n::: {mapper.__module__}\n" in text, f"{mapper.__module__} is missing."
 
 
 def drawing_after(heading):
