@@ -54,7 +54,7 @@ audit: .venv/test
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --only-binary :all: \
 		-e ".[test]"
 	.venv-lowest/bin/python -m pytest -q --ignore=tests/fuzz --ignore=tests/browser
 
