@@ -3,6 +3,8 @@ import pytest
 from hypothesis import settings
 
 from geomm_plugin.demo import load_demo
+from geomm_plugin.dictionary import pair_languages
+from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.testing import Toy, make_toy
 
 settings.register_profile("patient", deadline=None)  # no test asserts a time
@@ -32,6 +34,18 @@ def uneven():
 @pytest.fixture
 def three():
     return make_toy(("en", "es", "it"), words=400, pairs=200, drawn=True, noise=0.3)
+
+
+@pytest.fixture
+def moments_of():
+    """The moments of a toy's dictionary, as a fitted mapper normalizes the vectors."""
+
+    def moments(toy, mapper, source="en", target="es"):
+        pairs = pair_languages(toy.embeddings, toy.dictionaries)[source, target]
+        views = [mapper.normalizer_.view(n, toy.embeddings[n].vectors) for n in (source, target)]
+        return Moments.of(*views, pairs)
+
+    return moments
 
 
 @pytest.fixture(scope="session")

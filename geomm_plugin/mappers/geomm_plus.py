@@ -33,20 +33,22 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.factorization import eigh
 from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.fit_report import Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference
+from geomm_plugin.fitting.mixture import (
+    BACKGROUND_WORDS,
+    mixture_weight,
+    solve_mixture,
+    with_background,
+)
 from geomm_plugin.fitting.moments import Moments, gram
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learner import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.parameters import AtLeast, Within
-
-NOISE = 10.0  # lambda for as many pairs as dimensions
-BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,17 +87,11 @@ class Mixture(HubMapper):
     def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W from the dictionary's matrices and the vocabularies' variances."""
         moments = edge.moments()
-        a, q = eigh(self._variance(moments.source, edge.x))
-        c, r = eigh(self._variance(moments.target, edge.z))
-        a, c = _relative(a)[:, None], _relative(c)
-        numerator = q.T @ moments.cross @ r
         weight = self._weight(moments)
         report.regularization[str(edge)] = Choice(weight)
-        denominator = a * c + weight * (1 + self.mixture * (a + c))
-        usable = denominator > 1e-12
-        quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
-        W: Matrix = q @ quotient @ r.T
-        return W
+        source = self._variance(moments.source, edge.x)
+        target = self._variance(moments.target, edge.z)
+        return solve_mixture(moments.cross, source, target, weight, self.mixture)
 
     @property
     def space(self) -> Inference:
@@ -106,23 +102,11 @@ class Mixture(HubMapper):
         """Return lambda: the number given, or 10 d / |Omega| (d the mean of two that differ)."""
         if self.regularization != "auto":
             return self.regularization
-        return NOISE * sum(moments.cross.shape) / 2 / moments.pairs
+        return mixture_weight(sum(moments.cross.shape) / 2, moments.pairs)
 
     def _variance(self, own: Matrix, vectors: NormalizedVectors) -> Matrix:
-        """Return the dictionary's variance with a share of the vocabulary's, each at trace 1."""
+        """Return the dictionary's variance with a share of the vocabulary's."""
         if not self.background:
             return own
         frequent = gram(vectors, np.arange(min(BACKGROUND_WORDS, len(vectors))))
-        share: Matrix = (1 - self.background) * _at_trace_one(own)
-        return share + self.background * _at_trace_one(frequent)
-
-
-def _relative(values: Matrix) -> Matrix:
-    """Return eigenvalues in units of their mean."""
-    mean = values.mean()
-    return values / mean if mean > 0 else values
-
-
-def _at_trace_one(variance: Matrix) -> Matrix:
-    trace = np.trace(variance)
-    return variance / trace if trace > 0 else variance
+        return with_background(own, frequent, self.background)

@@ -3,6 +3,7 @@ import pytest
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.held_out import Pool, Trial, choose, folds
+from geomm_plugin.fitting.induction import join_mutual
 
 
 def pairs_of(words, translations=1):
@@ -67,3 +68,18 @@ def test_maps_that_are_not_finite_score_nothing():
     x = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
     with np.errstate(all="ignore"):
         assert Pool(x, x, pairs_of(50)).precision(np.full((4, 4), np.nan), np.eye(4)) == 0
+
+
+def as_set(pairs):
+    return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+
+
+def test_lambda_of_a_mapper_inside_is_chosen_by_the_dictionary_alone():
+    rows = np.arange(40)
+    joined = join_mutual(RowPairs(rows, rows), RowPairs(rows + 20, rows + 25))
+    for train, held in folds(joined):
+        assert as_set(held) <= {(n, n) for n in range(40)}
+        assert not set(held.source.tolist()) & set(train.source.tolist())
+        assert len(train) + len(held) <= len(joined)
+    words = set().union(*(held.source.tolist() for _, held in folds(joined)))
+    assert words == set(range(40))

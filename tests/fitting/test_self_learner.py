@@ -1,4 +1,4 @@
-"""The loop: what is induced, what is held out, which round is kept."""
+"""The loop: what is held out, which round is kept."""
 
 from collections import Counter
 from dataclasses import replace
@@ -6,34 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geomm_plugin import (
-    evaluate,
-    get_mapper,
-    load_mapper,
-    save_mapper,
-)
+from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.errors import ParameterError
-from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport
-from geomm_plugin.fitting.held_out import Pool, folds
-from geomm_plugin.fitting.induction import induce, join_all, join_mutual, soft_labels
-from geomm_plugin.fitting.latent import latent_maps
-from geomm_plugin.fitting.self_learner import (
-    MIN_CSLS_GAIN,
-    Round,
-    best_round,
-    divide,
-)
-from geomm_plugin.mappers import (
-    GeoMM,
-    GeoMMMultiSemi,
-    GeoMMSemi,
-    Procrustes,
-    SelfLearning,
-)
-from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
-from geomm_plugin.mappers.gpa import chained
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.induction import induce
+from geomm_plugin.fitting.self_learner import MIN_CSLS_GAIN, Round, best_round, divide
+from geomm_plugin.mappers import Procrustes
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
 
@@ -97,23 +75,6 @@ def test_if_no_round_helps_it_is_the_plain_method():
     assert np.array_equal(semi.W("en", "es"), plain.W("en", "es"))
 
 
-def test_any_linear_mapper_can_be_wrapped(toy):
-    wrapped = toy.fit(get_mapper("self_learning", mapper="procrustes"))
-    semi = toy.fit(get_mapper("procrustes_semi"))
-    assert np.array_equal(wrapped.W("en", "es"), semi.W("en", "es"))
-    other = toy.fit(get_mapper("self_learning", mapper="regression"))
-    assert not np.allclose(other.W("en", "es"), semi.W("en", "es"))
-    strict, lax = (
-        toy.fit(get_mapper("self_learning", mapper=f"regression:regularization={value}"))
-        for value in (0, 1000)
-    )
-    assert np.linalg.norm(lax.W("en", "es")) < np.linalg.norm(strict.W("en", "es")) / 2
-    with pytest.raises(ParameterError, match="'regression' has no parameter 'lambda'"):
-        toy.fit(get_mapper("self_learning", mapper="regression:lambda=3"))
-    with pytest.raises(ParameterError, match="self-learning already"):
-        toy.fit(get_mapper("self_learning", mapper="geomm_semi"))
-
-
 @pytest.mark.parametrize("name", ["procrustes_semi", "geomm_semi"])
 def test_few_words_are_learnt_and_then_all_each_until_the_mean_csls_is_flat(name, monkeypatch):
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 100)
@@ -169,64 +130,6 @@ def views(toy):
     vectors = {name: value.vectors for name, value in toy.embeddings.items()}
     normalizer = Normalizer(("unit",)).fit(vectors)
     return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
-
-
-def brute_force_csls(x, z, k=10):
-    x = x / np.linalg.norm(x, axis=1, keepdims=True)
-    z = z / np.linalg.norm(z, axis=1, keepdims=True)
-    cosines = x @ z.T
-    r_target = np.sort(cosines, axis=1)[:, -k:].mean(axis=1)
-    r_source = np.sort(cosines, axis=0)[-k:].mean(axis=0)
-    return 2 * cosines - r_target[:, None] - r_source
-
-
-def test_induced_pairs_are_those_of_brute_force():
-    toy = make_toy(words=150, dimension=8, noise=0.8)
-    vectors, words = views(toy), 100
-    random = np.random.default_rng(0)
-    maps = {name: random.normal(size=(8, 8)) for name in vectors}
-    x, z = (vectors[name][:words].astype(float) @ maps[name] for name in ("en", "es"))
-    scores = brute_force_csls(x, z)
-    forth, back = scores.argmax(axis=1), scores.argmax(axis=0)
-    mutual = {(i, int(j)) for i, j in enumerate(forth) if back[j] == i}
-
-    found = induce(vectors, maps, [("en", "es")], words, "mutual")
-    assert as_set(found.pairs["en", "es"]) == mutual
-    expected = np.mean([scores[pair] for pair in mutual])
-    assert found.mean_csls == pytest.approx(expected, abs=1e-5)
-    pairs = found.pairs["en", "es"]
-    sure = np.maximum(scores[pairs.source, pairs.target], 1e-3)
-    assert np.allclose(pairs.labels, sure / sure.mean(), atol=1e-3)
-
-    union = induce(vectors, maps, [("en", "es")], words, "union")
-    pairs = union.pairs["en", "es"]
-    assert len(pairs) == 2 * words and pairs.labels is None
-    both = {(i, int(j)) for i, j in enumerate(forth)} | {(int(i), j) for j, i in enumerate(back)}
-    assert as_set(pairs) == both
-    assert union.mean_csls == pytest.approx(expected, abs=1e-5)
-
-
-def test_joining_counts_once_or_twice():
-    one = RowPairs(np.array([0, 1, 2]), np.array([5, 6, 7]))
-    other = RowPairs(np.array([2, 3]), np.array([7, 8]))
-    assert len(join_mutual(one, other)) == 4
-    assert len(join_all(one, other)) == 5
-    assert (
-        as_set(join_mutual(one, other))
-        == as_set(join_all(one, other))
-        == as_set(one) | as_set(other)
-    )
-
-
-def test_induced_pairs_are_labelled_by_their_csls_and_the_dictionary_by_one():
-    labels = soft_labels(np.array([0.1, 0.3, -0.2]))
-    assert np.allclose(labels, np.array([0.1, 0.3, 0.001]) * 3 / 0.401)
-    assert len(soft_labels(np.empty(0))) == 0
-    dictionary = RowPairs(np.array([5, 0]), np.array([5, 0]))
-    induced = RowPairs(np.array([0, 1, 5]), np.array([0, 1, 6]), labels=labels)
-    both = join_mutual(dictionary, induced)
-    found = dict(zip(zip(both.source, both.target, strict=True), both.label(), strict=True))
-    assert found == {(0, 0): 1.0, (1, 1): labels[1], (5, 5): 1.0, (5, 6): labels[2]}
 
 
 @pytest.mark.parametrize(
@@ -297,91 +200,6 @@ def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocab
     assert best_round(seen) == 1
 
 
-def test_lambda_follows_the_number_of_pairs():
-    # At a given lambda on the 1/|Omega| scale, a dictionary written twice is the same problem.
-    toy = make_toy(words=150, dimension=8)
-    vectors = views(toy)
-    pairs = RowPairs(np.arange(90), np.arange(90))
-    edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
-    scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5, FitReport())
-    assert np.allclose(scaled, GeoMM().solve(edge, 45.0, FitReport()))
-
-
-def test_lambda_is_that_which_translates_held_out_words_best():
-    edge, chosen = ("en", "es"), []
-    for dimension, pairs in ((12, 30), (40, 60)):
-        vectors = views(make_toy(words=300, dimension=dimension, noise=0.9))
-        train = RowPairs(np.arange(pairs), np.arange(pairs))
-        held = RowPairs(np.arange(200, 300), np.arange(200, 300))
-        pool = Pool(vectors["en"], vectors["es"], held)
-
-        def precision_at(share, vectors=vectors, train=train, pool=pool):
-            edge = Edge("en", "es", vectors["en"], vectors["es"], train)
-            W = ScaledGeoMM().solve(edge, share, FitReport())
-            maps = latent_maps("es", {"en": W})
-            return pool.precision(maps["en"], maps["es"])
-
-        chosen.append(GeoMMSemi().share(vectors, {edge: train}, {edge: held}))
-        assert chosen[-1] == max(GeoMMSemi.candidates, key=precision_at)
-        assert GeoMMSemi().share(vectors, {edge: train}, {}) == GeoMMSemi.default
-        assert GeoMMSemi(regularization=7.0).share(vectors, {edge: train}, {edge: held}) == 7.0
-    assert chosen[0] != chosen[1]  # no constant does
-
-
-def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries():
-    toy = make_toy(("en", "es", "it"), words=150, dimension=8, noise=0.3, pairs=60)
-    semi = toy.fit(GeoMMMultiSemi(regularization=0.2, max_rounds=0))
-    joint = toy.fit(get_mapper("geomm_multi", regularization=0.2 * 2))
-    for language in toy.embeddings:
-        assert np.array_equal(semi.matrices_[language], joint.matrices_[language])
-    _, *later = toy.fit(GeoMMMultiSemi(max_rounds=1)).report_.rounds
-    assert [told.regularization for told in later] == [GeoMMMultiSemi.default * 2]
-
-
-def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kept(monkeypatch):
-    toy = make_toy(words=1500, dimension=30, pairs=520, noise=0.7)
-    fitted = []
-    learn = ScaledGeoMM.learn
-
-    def watched(self, vectors, pairs, report):
-        fitted.append((self.regularization, pairs["en", "es"]))
-        return learn(self, vectors, pairs, report)
-
-    monkeypatch.setattr(ScaledGeoMM, "learn", watched)
-    mapper = toy.fit(GeoMMSemi())
-    kept = mapper.report_.kept_round
-    assert kept > 0
-    last, pairs = fitted[-1]
-    assert last == fitted[kept - 1][0] == mapper.report_.rounds[kept].regularization
-    assert mapper.report_.regularization[ALL_DICTIONARIES].value == last
-    assert as_set(pairs.given()) == {(n, n) for n in range(520)}
-    assert len(fitted[kept - 1][1].given()) == 416  # a fifth was held out
-
-
-def test_lambda_of_a_mapper_inside_is_chosen_by_the_dictionary_alone():
-    rows = np.arange(40)
-    joined = join_mutual(RowPairs(rows, rows), RowPairs(rows + 20, rows + 25))
-    for train, held in folds(joined):
-        assert as_set(held) <= {(n, n) for n in range(40)}
-        assert not set(held.source.tolist()) & set(train.source.tolist())
-        assert len(train) + len(held) <= len(joined)
-    words = set().union(*(held.source.tolist() for _, held in folds(joined)))
-    assert words == set(range(40))
-
-
-def test_the_mapper_inside_keeps_its_normalization():
-    toy = make_toy(words=200, dimension=8, pairs=120, noise=0.3)
-    for name in ("msf", "procrustes"):
-        plain = toy.fit(get_mapper(name))
-        wrapped = toy.fit(SelfLearning(mapper=name, max_rounds=0))
-        assert np.array_equal(wrapped.W("en", "es"), plain.W("en", "es"))
-    bare = toy.fit(SelfLearning(mapper="procrustes:normalize=unit", max_rounds=0))
-    assert bare.normalizer_.steps == ("unit",)
-    given = toy.fit(SelfLearning(mapper="msf", normalize=("unit",), max_rounds=0))
-    assert given.normalizer_.steps == ("unit",)
-    assert SelfLearning(mapper="geomm_multi").joint and not SelfLearning().joint
-
-
 @pytest.mark.parametrize("name", ["geomm_semi", "procrustes_semi", "geomm_plus"])
 def test_many_languages_go_to_the_hub_and_what_is_not_used_is_told_once(name):
     toy = make_toy(("en", "es", "it"), words=150, dimension=8, noise=0.3, pairs=100)
@@ -429,23 +247,3 @@ def test_what_a_union_finds_twice_counts_twice_and_what_is_mutual_once(induction
         assert set(counted(found).values()) == {1, 2}  # those that are mutual twice
     assert (second.labels is None) == (induction == "union")
     assert semi.report_.rounds[0].pairs_induced == len(found)
-
-
-def test_union_pairs_are_chained_as_they_are():
-    toy = make_toy(("en", "es", "it"), words=600, dimension=20, noise=0.5, pairs=60)
-    mapper = get_mapper("self_learning", mapper="gpa", induction="union", vocabulary=300)
-    assert mapper.fit(toy.embeddings, toy.dictionaries).report_.rounds
-
-
-def test_chains_are_those_of_a_loop_over_pairs_in_any_order():
-    random = np.random.default_rng(0)
-    first = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
-    second = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
-    found = chained({("en", "es"): first, ("es", "it"): second})["en", "it"]
-    expected = {
-        (a, d)
-        for a, b in zip(first.source.tolist(), first.target.tolist(), strict=True)
-        for c, d in zip(second.source.tolist(), second.target.tolist(), strict=True)
-        if b == c
-    }
-    assert as_set(found) == expected and len(found) == len(expected)

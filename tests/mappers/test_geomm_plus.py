@@ -2,18 +2,9 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings
-from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.testing import Toy, make_toy
 
 PLAIN = {"max_rounds": 0}  # the closed form alone
-
-
-def moments_of(toy, mapper, source="en", target="es"):
-    from geomm_plugin.dictionary import pair_languages
-
-    pairs = pair_languages(toy.embeddings, toy.dictionaries)[source, target]
-    views = [mapper.normalizer_.view(n, toy.embeddings[n].vectors) for n in (source, target)]
-    return Moments.of(*views, pairs)
 
 
 def objective(moments, W, mixture, regularization):
@@ -33,7 +24,7 @@ def scaled(W):
 
 
 @pytest.mark.parametrize(("mixture", "regularization"), [(0.0, 0.3), (1.0, 0.5), (5.0, 0.2)])
-def test_w_is_the_minimum(uneven, mixture, regularization):
+def test_w_is_the_minimum(uneven, mixture, regularization, moments_of):
     params = {"mixture": mixture, "regularization": regularization, "background": 0.0}
     mapper = uneven.fit("geomm_plus", **params, **PLAIN)
     moments = moments_of(uneven, mapper)
@@ -48,7 +39,7 @@ def test_w_is_the_minimum(uneven, mixture, regularization):
         assert objective(moments, other, mixture, regularization) > lowest
 
 
-def test_without_regression_and_background_it_is_geomm(two):
+def test_without_regression_and_background_it_is_geomm(two, moments_of):
     plus = two.fit("geomm_plus", mixture=0.0, regularization=0.7, background=0.0, **PLAIN)
     moments = moments_of(two, plus)
     mean_product = np.trace(moments.source) * np.trace(moments.target) / 12**2
@@ -56,7 +47,7 @@ def test_without_regression_and_background_it_is_geomm(two):
     np.testing.assert_allclose(scaled(plus.W("en", "es")), scaled(geomm.W("en", "es")), atol=1e-10)
 
 
-def test_much_regularization_leaves_the_cross_covariance(two):
+def test_much_regularization_leaves_the_cross_covariance(two, moments_of):
     plus = two.fit("geomm_plus", mixture=0.0, regularization=1e9, **PLAIN)
     np.testing.assert_allclose(
         scaled(plus.W("en", "es")), scaled(moments_of(two, plus).cross), atol=1e-6
@@ -73,7 +64,7 @@ def test_parameters_have_no_units(two):
 
 
 @pytest.mark.parametrize("background", [0.3, 1.0])
-def test_background_is_the_share_of_the_vocabulary_in_the_variances(uneven, background):
+def test_background_is_the_share_of_the_vocabulary_in_the_variances(uneven, background, moments_of):
     params = {"mixture": 2.0, "regularization": 0.4, "background": background}
     mapper = uneven.fit("geomm_plus", **params, **PLAIN)
     moments = moments_of(uneven, mapper)
@@ -90,7 +81,7 @@ def test_background_is_the_share_of_the_vocabulary_in_the_variances(uneven, back
     np.testing.assert_allclose(slope, 0, atol=1e-9 * abs(moments.cross).max())
 
 
-def test_background_gives_variance_where_the_dictionary_has_none():
+def test_background_gives_variance_where_the_dictionary_has_none(moments_of):
     few = make_toy(words=400, pairs=5, noise=0.3)
 
     def beyond_the_dictionary(background):

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
+from geomm_plugin import get_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.mappers.gpa import chained
 from geomm_plugin.testing import make_toy
@@ -119,3 +120,27 @@ def test_translates_real_words(europarl, demo_precision, chain):
     gpa = europarl.fit("gpa", chain=chain)
     assert demo_precision(gpa, "en", "es") > 0.8
     assert demo_precision(gpa, "es", "it") > 0.8
+
+
+def as_set(pairs):
+    return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+
+
+def test_union_pairs_are_chained_as_they_are():
+    toy = make_toy(("en", "es", "it"), words=600, dimension=20, noise=0.5, pairs=60)
+    mapper = get_mapper("self_learning", mapper="gpa", induction="union", vocabulary=300)
+    assert mapper.fit(toy.embeddings, toy.dictionaries).report_.rounds
+
+
+def test_chains_are_those_of_a_loop_over_pairs_in_any_order():
+    random = np.random.default_rng(0)
+    first = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
+    second = RowPairs(random.integers(0, 9, 30), random.integers(0, 9, 30))
+    found = chained({("en", "es"): first, ("es", "it"): second})["en", "it"]
+    expected = {
+        (a, d)
+        for a, b in zip(first.source.tolist(), first.target.tolist(), strict=True)
+        for c, d in zip(second.source.tolist(), second.target.tolist(), strict=True)
+        if b == c
+    }
+    assert as_set(found) == expected and len(found) == len(expected)
