@@ -79,22 +79,21 @@ class SolverRun:
     @classmethod
     def from_json(cls, content: Any) -> SolverRun:
         """Read what to_json gave; a FormatError says what is odd about it."""
-        cost = _item(content, "cost", None)
         return cls(
             _text(_item(content, "name")),
             _count(_item(content, "iterations")),
             _text(_item(content, "stopped")),
-            None if cost is None else _number(cost),
+            _or_none(_item(content, "cost", None), _number),
         )
 
 
 @dataclass(frozen=True)
 class RoundReport:
-    """One round of self-learning: its maps, and the pairs they induce."""
+    """One round of self-learning: what its maps were fitted to, and how good they are."""
 
-    words: int  # most frequent words among which pairs were looked for
-    pairs_induced: int
-    mean_csls: float
+    words: int  # most frequent words among which pairs were looked for; 0 in the plain fit
+    pairs_induced: int  # by the maps of the round before
+    mean_csls: float | None = None  # of those that are mutual
     held_out_precision: float | None = None  # P@1, where words could be held out
     regularization: float | None = None  # lambda, where all dictionaries have the same
     cpu_seconds: float | None = None
@@ -104,7 +103,7 @@ class RoundReport:
         values = {
             "words": self.words,
             "pairs induced": self.pairs_induced,
-            "mean csls": float(self.mean_csls),
+            "mean csls": self.mean_csls,
             "held-out p@1": self.held_out_precision,
             "regularization": self.regularization,
             "cpu seconds": self.cpu_seconds,
@@ -114,16 +113,13 @@ class RoundReport:
     @classmethod
     def from_json(cls, content: Any) -> RoundReport:
         """Read what to_json gave; a FormatError says what is odd about it."""
-        precision = _item(content, "held-out p@1", None)
-        regularization = _item(content, "regularization", None)
-        seconds = _item(content, "cpu seconds", None)
         return cls(
             _count(_item(content, "words")),
             _count(_item(content, "pairs induced")),
-            _number(_item(content, "mean csls")),
-            None if precision is None else _share(precision),
-            None if regularization is None else _positive(regularization),
-            None if seconds is None else _positive(seconds),
+            _or_none(_item(content, "mean csls", None), _number),
+            _or_none(_item(content, "held-out p@1", None), _share),
+            _or_none(_item(content, "regularization", None), _positive),
+            _or_none(_item(content, "cpu seconds", None), _positive),
         )
 
 
@@ -183,6 +179,12 @@ class FitReport:
             extras=rest,
         )
 
+    def adopt(self, fit: FitReport) -> None:
+        """Take over what the report of a fit inside this one tells of its maps."""
+        self.hub = fit.hub
+        self.regularization, self.solver = fit.regularization, fit.solver
+        self.extras |= fit.extras
+
     def choices(self) -> dict[str, Choice]:
         """Return how lambda was chosen; what is told there in another form is a FormatError."""
         if "regularization" in self.extras:
@@ -213,6 +215,10 @@ def _item(content: Any, name: str, default: object = _REQUIRED) -> Any:
     if not isinstance(content, Mapping) or (name not in content and default is _REQUIRED):
         raise FormatError(f"{content!r:.60} holds no {name!r}. Fit and save the mapper again.")
     return content.get(name, default)
+
+
+def _or_none(content: Any, read: Callable[[Any], T]) -> T | None:
+    return None if content is None else read(content)
 
 
 def _dict(content: Any, read: Callable[[Any], T]) -> dict[str, T]:

@@ -34,6 +34,7 @@ class Induced:
 
     pairs: Pairs
     mean_csls: float
+    words: int  # most frequent words of each language that were translated
 
     def __len__(self) -> int:
         return sum(len(pairs) for pairs in self.pairs.values())
@@ -60,7 +61,7 @@ def induce(
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
         pairs[source, target] = RowPairs(rows, columns, labels=labels)
         means.append(float(scores.mean()) if len(scores) else -1.0)
-    return Induced(pairs, float(np.mean(means)))
+    return Induced(pairs, float(np.mean(means)), words)
 
 
 def soft_labels(scores: Vector) -> Vector:

@@ -8,10 +8,11 @@ import pytest
 
 from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.cross_fit import Judgement
+from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import induce
-from geomm_plugin.fitting.self_learner import MIN_CSLS_GAIN, Round, best_round, divide
-from geomm_plugin.mappers import Procrustes
+from geomm_plugin.fitting.self_learner import MIN_CSLS_GAIN, Round, falls, pays, settled
+from geomm_plugin.mappers import GeoMM, Procrustes
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
 
@@ -42,10 +43,10 @@ def test_a_tiny_dictionary_grows_into_the_whole_language(name):
     assert precision(plain, toy) < 0.8
     assert precision(learnt, toy) > 0.95
     rounds = learnt.report_.rounds
-    assert rounds[-1].pairs_induced > rounds[0].pairs_induced
-    assert rounds[-1].mean_csls > rounds[0].mean_csls
+    assert rounds[-1].pairs_induced > rounds[1].pairs_induced > rounds[0].pairs_induced == 0
+    assert rounds[-1].mean_csls > rounds[1].mean_csls
     assert learnt.report_.kept_round > 0
-    assert {each.words for each in rounds} == {400}  # there are no more
+    assert [each.words for each in rounds] == [0] + [400] * (len(rounds) - 1)  # there are no more
     assert all(each.held_out_precision is None for each in rounds)
 
 
@@ -76,21 +77,19 @@ def test_if_no_round_helps_it_is_the_plain_method():
 
 
 @pytest.mark.parametrize("name", ["procrustes_semi", "geomm_semi"])
-def test_few_words_are_learnt_and_then_all_each_until_the_mean_csls_is_flat(name, monkeypatch):
+def test_few_words_are_learnt_until_the_mean_csls_is_flat_and_all_once(name, monkeypatch):
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 100)
     toy = make_toy(words=400, dimension=20, noise=0.5, pairs=12)
     learnt = toy.fit(get_mapper(name))
-    rounds = learnt.report_.rounds
-    words = [told.words for told in rounds]
-    assert words == sorted(words) and set(words) == {100, 400}
-    for count in (100, 400):
-        means = np.array([told.mean_csls for told in rounds if told.words == count])
-        rises = np.diff(means) > MIN_CSLS_GAIN * np.abs(means[1:])
-        assert len(rises) > 1 and rises[:-1].all() and not rises[-1]
+    plain, *rounds, last = learnt.report_.rounds
+    assert plain.words == plain.pairs_induced == 0 and plain.mean_csls is None
+    assert {told.words for told in rounds} == {100} and last.words == 400
+    means = np.array([told.mean_csls for told in rounds])
+    assert len(means) > 2 and (np.diff(means) > MIN_CSLS_GAIN * np.abs(means[1:])).all()
     assert len(rounds) < learnt.max_rounds
-    assert words[learnt.report_.kept_round] == 400 and precision(learnt, toy) > 0.9
+    assert learnt.report_.kept_round == len(rounds) + 1 and precision(learnt, toy) > 0.9
     cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_.rounds
-    assert [told.mean_csls for told in cut] == [told.mean_csls for told in rounds[:3]]
+    assert [told.mean_csls for told in cut[1:]] == [told.mean_csls for told in rounds[:2]]
 
 
 def test_many_languages_learn_on_every_edge():
@@ -109,21 +108,6 @@ def test_held_out_words_judge_the_rounds(tmp_path):
         assert told == replace(each, cpu_seconds=None)
     rounds = toy.fit(get_mapper("procrustes_semi", held_out=0.0)).report_.rounds
     assert all(each.held_out_precision is None for each in rounds)
-
-
-def test_division_is_by_source_word_and_spares_small_dictionaries():
-    source = np.repeat(np.arange(600), 2)
-    pairs = {
-        ("a", "b"): RowPairs(source, np.arange(1200)),
-        ("b", "c"): RowPairs(*[np.arange(99)] * 2),
-    }
-    train, held = divide(pairs, 0.2, seed=0)
-    assert set(held) == {("a", "b")}
-    aside, kept = held["a", "b"], train["a", "b"]
-    assert not set(aside.source) & set(kept.source)
-    assert as_set(aside) | as_set(kept) == as_set(pairs["a", "b"])
-    assert len(np.unique(aside.source)) == 120
-    assert train["b", "c"] is pairs["b", "c"]
 
 
 def views(toy):
@@ -166,38 +150,40 @@ def test_pairs_that_are_hardly_sure_hardly_count(name):
     assert same(learn(doubted), right) and not same(misled, right)
 
 
-PLAIN = Procrustes()
+def round_with(won=0, lost=0):
+    """A round that translates half of its held-out words, but for those won and lost."""
+    is_correct = np.arange(100) < 50
+    is_correct[:lost] = False
+    is_correct[50 : 50 + won] = True
+    return Round({}, FitReport(), RoundReport(10, 5), Judgement([is_correct, is_correct]))
 
 
-def round_with(correct, of=100, words=10):
-    """A round that translates the first so many of its held-out words, in both directions."""
-    right = np.arange(of) < correct
-    return Round(words, None, 0.1, PLAIN, (right, right))
+def test_a_round_pays_if_it_leads_on_held_out_words_and_falls_only_beyond_chance():
+    plain = round_with()
+    assert pays(round_with(won=3, lost=2), plain)
+    assert not pays(round_with(won=2, lost=2), plain)  # no gain: the simpler fit
+    assert not pays(round_with(won=2, lost=3), plain)
+    assert not falls(round_with(won=2, lost=5), plain)  # by less than two standard errors
+    assert falls(round_with(won=2, lost=9), plain)
+    unjudged = Round({}, FitReport(), RoundReport(10, 5), None)
+    assert pays(unjudged, unjudged) and not falls(unjudged, unjudged)
 
 
-def test_the_best_round_is_by_held_out_words():
-    assert best_round([]) == 0
-    held = [round_with(50), round_with(70), round_with(60, words=20)]
-    assert [each.precision for each in held] == [0.5, 0.7, 0.6]
-    assert best_round(held) == 1
-    assert best_round([*held, round_with(70)]) == 3  # of equals the last
-    assert best_round([round_with(50), round_with(50)]) == 0  # no gain: the plain fit
+def test_a_round_that_does_not_pay_is_the_last(monkeypatch):
+    toy = make_toy(words=900, dimension=12, pairs=600)
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.pays", lambda new, best: False)
+    learnt = toy.fit(get_mapper("procrustes_semi"))
+    assert len(learnt.report_.rounds) == 2 and learnt.report_.kept_round == 0
+    plain = toy.fit(get_mapper("procrustes"))
+    assert np.array_equal(learnt.W("en", "es"), plain.W("en", "es"))
 
 
-def test_a_lead_within_its_standard_error_is_none():
-    plain = round_with(50, of=100)
-    lucky = np.arange(100) < 50
-    lucky[[0, 1, 60, 61, 62]] ^= True  # two words lost, three won
-    assert best_round([plain, Round(10, None, 0.1, PLAIN, (lucky, lucky))]) == 0
-    won = np.arange(100) < 50
-    won[60:63] = True  # three won, none lost: the lead is 0.03, its standard error 0.017
-    assert best_round([plain, Round(10, None, 0.1, PLAIN, (won, won))]) == 1
-
-
-def test_without_held_out_words_the_best_round_is_by_mean_csls_of_the_last_vocabulary():
-    seen = [Round(10, None, 0.9, PLAIN), Round(20, None, 0.3, PLAIN), Round(20, None, 0.2, PLAIN)]
-    assert [each.precision for each in seen] == [None] * 3
-    assert best_round(seen) == 1
+def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
+    mapper = toy.fit(GeoMM())
+    (choice,) = mapper.report_.regularization.values()
+    assert settled(mapper, mapper.report_).regularization == choice.value
+    given = GeoMM(regularization=3.0)
+    assert settled(given, FitReport()) is given
 
 
 @pytest.mark.parametrize("name", ["geomm_semi", "procrustes_semi", "geomm_plus"])
@@ -212,12 +198,6 @@ def test_many_languages_go_to_the_hub_and_what_is_not_used_is_told_once(name):
         "Choose another hub, or a joint method such as geomm_multi."
     ]
     assert mapper.report_.hub == "es"
-
-
-def test_at_least_one_word_is_held_out():
-    rows = np.arange(600)
-    train, held = divide({("en", "es"): RowPairs(rows, rows)}, 0.0005, 0)
-    assert len(held["en", "es"]) == 1 and len(train["en", "es"]) == 599
 
 
 @pytest.mark.parametrize("induction", ["mutual", "union"])
@@ -246,4 +226,4 @@ def test_what_a_union_finds_twice_counts_twice_and_what_is_mutual_once(induction
         assert counted(second) == counted(first) + counted(found)
         assert set(counted(found).values()) == {1, 2}  # those that are mutual twice
     assert (second.labels is None) == (induction == "union")
-    assert semi.report_.rounds[0].pairs_induced == len(found)
+    assert semi.report_.rounds[1].pairs_induced == len(found)

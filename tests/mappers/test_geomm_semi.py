@@ -65,21 +65,27 @@ def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries()
     assert [told.regularization for told in later] == [GeoMMMultiSemi.default * 2]
 
 
-def test_the_last_fit_takes_the_whole_dictionary_and_the_lambda_of_the_round_kept(monkeypatch):
+def test_the_maps_kept_are_fitted_to_the_whole_dictionary_and_lambda_to_a_part(monkeypatch):
     toy = make_toy(words=1500, dimension=30, pairs=520, noise=0.7)
-    fitted = []
-    learn = ScaledGeoMM.learn
+    fitted, learn = [], ScaledGeoMM.learn
 
     def watched(self, vectors, pairs, report):
-        fitted.append((self.regularization, pairs["en", "es"]))
-        return learn(self, vectors, pairs, report)
+        maps = learn(self, vectors, pairs, report)
+        fitted.append((self.regularization, pairs["en", "es"], maps))
+        return maps
 
     monkeypatch.setattr(ScaledGeoMM, "learn", watched)
     mapper = toy.fit(GeoMMSemi())
     kept = mapper.report_.kept_round
     assert kept > 0
-    last, pairs = fitted[-1]
-    assert last == fitted[kept - 1][0] == mapper.report_.rounds[kept].regularization
-    assert mapper.report_.regularization[ALL_DICTIONARIES].value == last
+    (chosen, pairs), *others = [
+        (chosen, pairs)
+        for chosen, pairs, maps in fitted
+        if np.array_equal(maps["en"], mapper.matrices_["en"])
+    ]
+    assert not others and chosen == mapper.report_.rounds[kept].regularization
+    assert mapper.report_.regularization[ALL_DICTIONARIES].value == chosen
     assert as_set(pairs.given()) == {(n, n) for n in range(520)}
-    assert len(fitted[kept - 1][1].given()) == 416  # a fifth was held out
+    in_folds = [pairs for _, pairs, _ in fitted if len(pairs.given()) < 520]
+    assert {len(pairs.given()) for pairs in in_folds} == {416}  # a fifth was held out
+    assert len(in_folds) == 5 * (len(fitted) - len(in_folds))
