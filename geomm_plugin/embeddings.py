@@ -80,7 +80,9 @@ class Embeddings:
 
     def head(self, count: int) -> Embeddings:
         """Return the first (most frequent) words only."""
-        return Embeddings(self.words[:count], self.vectors[:count], self._head_attributes(count))
+        head = Embeddings(self.words[:count], self.vectors[:count], self._head_attributes(count))
+        head.file = self.file
+        return head
 
     def distinct(self) -> Embeddings:
         """Return these where no word repeats, else each word with its first vector."""
@@ -146,9 +148,11 @@ class SubwordEmbeddings(Embeddings):
 
     def head(self, count: int) -> SubwordEmbeddings:
         """Return the first (most frequent) words only; the others are made from subwords."""
-        return SubwordEmbeddings(
+        head = SubwordEmbeddings(
             self.words[:count], self.vectors[:count], self.subwords, self._head_attributes(count)
         )
+        head.file = self.file
+        return head
 
     def distinct(self) -> SubwordEmbeddings:
         """Return these where no word repeats, else each word with its first vector."""

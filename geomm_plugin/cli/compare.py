@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
 import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, html_report, options
-from geomm_plugin.cli.terminal import show, show_data, show_json
-from geomm_plugin.dictionary import CheckedDictionaries, oriented
+from geomm_plugin.cli import choices, options
+from geomm_plugin.cli.command_line import command_line
+from geomm_plugin.cli.output import TableOutput, table_options, write_text
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.comparison import compare
+from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
+from geomm_plugin.evaluation.contestants import choose_mappers
+from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import UnknownWords
+
+ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
 @click.command()
@@ -28,6 +38,11 @@ from geomm_plugin.evaluation.translation import UnknownWords
 @choices.oov_option
 @click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
 @click.option(
+    "--each-pair",
+    is_flag=True,
+    help="Fit every tested pair of languages alone, as papers do; by default all together.",
+)
+@click.option(
     "--jobs",
     "-j",
     type=int,
@@ -35,13 +50,16 @@ from geomm_plugin.evaluation.translation import UnknownWords
     show_default=True,
     help="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
 )
-@click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print all numbers as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
+@table_options
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page with tables, charts and the words that changed to this file.",
+)
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Add each mapper's rows to this file as soon as they are there, one JSON object a line.",
 )
 @options.max_words_option
 @options.quiet_option
@@ -56,18 +74,19 @@ def command(
     metrics: tuple[str, ...],
     oov: UnknownWords,
     baseline: str | None,
+    each_pair: bool,
     jobs: int,
-    markdown: bool,
-    as_csv: bool,
-    as_json: bool,
+    output: TableOutput,
     html: Path | None,
+    save: Path | None,
     max_words: int | None,
     quiet: bool,
 ) -> None:
     """Fit mappers on the same data, score them on the same words, and say whose lead is luck.
 
     P@1 comes with a 95 % bootstrap interval, and its difference from the baseline with the p-value
-    of McNemar's paired test, adjusted for the number of mappers (Holm).
+    of McNemar's paired test, adjusted for the number of mappers (Holm). Each mapper runs in a
+    process of its own; where the command is stopped, it prints the rows that it has.
 
     \b
     Example:
@@ -75,55 +94,86 @@ def command(
             --test en-es=test.txt --mapper procrustes --mapper geomm:regularization=100 \\
             --html report.html
     """
-    if markdown + as_csv + as_json > 1:
-        raise ParameterError("Choose one of --markdown, --csv and --json.")
-    chosen = choices.make_mappers(mappers, settings)
+    chosen = choose_mappers(mappers, settings)
     if not (dictionaries or identical):
         raise ParameterError(options.NOTHING_TO_LEARN)
-    if html is not None:
-        options.check_output(html, embeddings, [*dictionaries, *tests])
-    ranked = choices.make_retrievals(retrievals)
-    with progress.shown(quiet):
+    output.check(embeddings, [*dictionaries, *tests])
+    for path in (html, save):
+        if path is not None:
+            options.check_output(path, embeddings, [*dictionaries, *tests])
+    runs = RunsSoFar(save)
+    with progress.shown(quiet), runs.shown_if_stopped(output):
         read = options.read_all(embeddings, max_words)
         train = options.read_dictionaries(dictionaries, identical, read)
         test = options.read_dictionaries(tests, (), read)
-        _warn_of_overlap(train, test)
-        found = compare(
+        warn_of_overlap(train, test)
+        comparison = compare(
             chosen,
             read,
             train,
             test,
-            retrievals=ranked,
+            retrievals=choices.make_retrievals(retrievals),
             metrics=metrics or None,
             baseline=baseline,
+            each_pair=each_pair,
             oov=oov,
-            answers=0 if html is None else html_report.ANSWERS,
+            answers=0 if html is None else ANSWERS,
             jobs=jobs,
+            on_run=runs.add,
         )
-    if html is not None:
-        html_report.write_report(html, found)
-    failed = [run for run in found.runs if run.error is not None]
-    if as_json:
-        show_json(found.to_json())
-    elif as_csv:
-        show_data(found.to_csv())
-    elif markdown:
-        show(found.to_markdown(), nl=False)
-    else:
-        show(str(found))
-    if len(failed) == len(found.runs):
+    show_all(comparison, output, html)
+    failed = [run for run in comparison.runs if run.error is not None]
+    if len(failed) == len(comparison.runs):
         raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")
 
 
-def _warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> None:
-    """Say how many test words the mappers learn by heart."""
-    for (source, target), test in tests.items():
-        words = {word for word, _ in test}
-        known = words & {word for word, _ in oriented(train, source, target)}
-        if known:
+def show_all(comparison: Comparison, output: TableOutput, html: Path | None) -> None:
+    """Print the table and write the page; what cannot be written costs nothing else."""
+    command = command_line(click.get_current_context())
+    with ExitStack() as steps:  # the last one first, each whatever became of the others
+        if html is not None:
+            steps.callback(_write_page, html, comparison, command)
+        steps.callback(output.show, comparison)
+
+
+def _write_page(path: Path, comparison: Comparison, command: str) -> None:
+    write_text(path, comparison.to_html(replace(comparison.provenance, command=command)))
+
+
+class RunsSoFar:
+    """What is there of a comparison while it goes on: saved at once, shown where it is stopped."""
+
+    def __init__(self, save: Path | None) -> None:
+        self.runs: list[Run] = []
+        self.save = save
+
+    def add(self, run: Run) -> None:
+        """Take a run in, and save its rows; a disk that is full must not end the comparison."""
+        self.runs.append(run)
+        if self.save is None:
+            return
+        rows = Comparison((run,), run.label).rows
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        try:
+            with self.save.open("a", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            self.save = None
             warnings.warn(
-                f"{len(known)} of the {len(words)} test words of {source}-{target} are in its "
-                f"training dictionary, too, e.g. {min(known)!r}: what is learnt by heart is no "
-                "translation. Take them out of one of the two.",
+                f"Cannot save rows to {error.filename or 'the file of --save'}: {error.strerror}. "
+                "The comparison goes on without.",
                 stacklevel=2,
             )
+
+    @contextmanager
+    def shown_if_stopped(self, output: TableOutput) -> Iterator[None]:
+        """Print the rows that are there where the rest does not come: Ctrl-C, a signal."""
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit):
+            if self.runs:
+                with suppress(OSError):
+                    output.show(Comparison(tuple(self.runs), self.runs[0].label))
+            raise

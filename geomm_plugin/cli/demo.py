@@ -48,8 +48,8 @@ def command(quiet: bool) -> None:
     """
     demo = load_demo()
     sizes = ", ".join(f"{name} {len(value)}" for name, value in demo.embeddings.items())
-    pairs = ", ".join(f"{s}-{t} {len(found)}" for (s, t), found in demo.train.items())
-    show(f"Words: {sizes}. Training pairs: {pairs}. es-it has none: it goes through en.\n")
+    known = ", ".join(f"{s}-{t} {len(pairs)}" for (s, t), pairs in demo.train.items())
+    show(f"Words: {sizes}. Training pairs: {known}. es-it has none: it goes through en.\n")
     with progress.shown(quiet):
         mapper = get_mapper("geomm").fit(demo.embeddings, demo.train)
         _translate(mapper.map(demo.embeddings), demo)
@@ -59,7 +59,7 @@ def command(quiet: bool) -> None:
 
 def _translate(space: SharedSpace, demo: Demo) -> None:
     for source, target in demo.test:
-        words = [found[0][0] for found in space.translate(WORDS, "en", source, k=1)]
+        words = [best[0][0] for best in space.translate(WORDS, "en", source, k=1)]
         for word, answers in zip(words, space.translate(words, source, target, k=3), strict=True):
             shown = "  ".join(f"{answer} ({score:.2f})" for answer, score in answers)
             show(f"{source}-{target}  {word:<12} {shown}")

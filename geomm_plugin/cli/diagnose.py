@@ -15,7 +15,7 @@ from geomm_plugin.evaluation.tables import text_table
 from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_mapper
 
-SHOWN = 20  # suspicious pairs
+SUSPICIOUS_PAIRS_SHOWN = 20
 
 
 @click.command()
@@ -58,33 +58,37 @@ def command(
             raise DictionaryError(
                 "A diagnosis needs a dictionary. Give --dictionary or --identical."
             )
-        found = diagnose(read, pairs, chosen)
+        diagnoses = diagnose(read, pairs, chosen)
     if as_json:
-        show_json(json.dumps([one.row() for one in found], ensure_ascii=False))
+        show_json(json.dumps([diagnosis.row() for diagnosis in diagnoses], ensure_ascii=False))
         return
-    for one in found:
-        _show(one)
+    for diagnosis in diagnoses:
+        _show(diagnosis)
 
 
-def _show(found: Diagnosis) -> None:
-    source, target = found.pair
-    mapped = found.hubness
+def _show(diagnosis: Diagnosis) -> None:
+    source, target = diagnosis.pair
+    mapped = diagnosis.hubness
     show(f"{source}-{target}")
     rows = [
-        ["dictionary", f"{found.n_pairs} pairs, coverage {found.coverage:.0%}"],
-        ["missing", f"{found.missing_source} in {source}, {found.missing_target} in {target}"],
+        ["dictionary", f"{diagnosis.n_pairs} pairs, coverage {diagnosis.coverage:.0%}"],
+        [
+            "missing",
+            f"{diagnosis.missing_source} in {source}, {diagnosis.missing_target} in {target}",
+        ],
         ["hubness alone", f"{source} {mapped['source']:.2f}, {target} {mapped['target']:.2f}"],
         ["hubness mapped", f"cosine {mapped['cosine']:.2f}, CSLS {mapped['csls']:.2f}"],
-        ["relational similarity", f"{found.relational_similarity:.3f} (isometric: 1)"],
-        ["Laplacian difference", f"{found.laplacian_difference:.1f} (isometric: 0)"],
-        ["singular value gap", f"{found.singular_value_gap:.1f} (isometric: 0)"],
-        ["suspicious pairs", str(len(found.suspicious))],
+        ["relational similarity", f"{diagnosis.relational_similarity:.3f} (isometric: 1)"],
+        ["Laplacian difference", f"{diagnosis.laplacian_difference:.1f} (isometric: 0)"],
+        ["singular value gap", f"{diagnosis.singular_value_gap:.1f} (isometric: 0)"],
+        ["suspicious pairs", str(len(diagnosis.suspicious))],
     ]
     show(text_table([["  " + name, value] for name, value in rows]))
-    for pair in found.suspicious[:SHOWN]:
+    for pair in diagnosis.suspicious[:SUSPICIOUS_PAIRS_SHOWN]:
         words = printable(f"{pair.source} - {pair.target}")
         show(f"    {words}  cosine {pair.cosine:.2f}; rather {printable(pair.suggestion)}")
-    if len(found.suspicious) > SHOWN:
-        show(f"    and {len(found.suspicious) - SHOWN} more (--json lists all)")
-    for sentence in found.advice():
+    if len(diagnosis.suspicious) > SUSPICIOUS_PAIRS_SHOWN:
+        more = len(diagnosis.suspicious) - SUSPICIOUS_PAIRS_SHOWN
+        show(f"    and {more} more (--json lists all)")
+    for sentence in diagnosis.advice():
         show(f"  {sentence}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options, task_files
-from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.dictionary import read_dictionary
+from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.evaluation.provenance import provenance_of
+from geomm_plugin.evaluation.scores import Scores
 from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
-from geomm_plugin.evaluation.tables import text_table
 from geomm_plugin.evaluation.translation import UnknownWords, evaluate
 from geomm_plugin.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
@@ -58,7 +59,7 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
 @choices.retrievals_option
 @choices.metrics_option
 @choices.oov_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
+@table_options
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -71,7 +72,7 @@ def command(
     retrievals: tuple[str, ...],
     metrics: tuple[str, ...],
     oov: UnknownWords,
-    as_json: bool,
+    output: TableOutput,
     max_words: int | None,
     quiet: bool,
 ) -> None:
@@ -87,37 +88,54 @@ def command(
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --task classify \\
             --train en=topics.en.tsv --test es=topics.es.tsv
     """
+    output.check(embeddings, [*tests, *texts, *train])
     chosen = choices.make_retrievals(retrievals)
     files = {"texts": texts, "train": train, "test": tests}
     scored = None if task in WORD_TASKS else task_files.make_task(task, files, chosen)
     if scored is None:
         _check_options(task, tests)
     mapper = None if model is None else load_mapper(model)
-    rows: list[dict[str, Any]] = []
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         space = SharedSpace(read) if mapper is None else mapper.map(read)
+        given: list[tuple[tuple[str, str], Dictionary]] = []
         if scored is not None:
-            rows += [score.row() for score in scored.score(space)]
-        for spec in () if scored else tests:
-            name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
-            with progress.task(f"Evaluating {name}"):
-                if task == "analogy":
-                    rows += _analogies(space, name, path)
-                elif task == "similarity":
-                    pair = options.language_pair(name, space)
-                    rows.append(evaluate_similarity(space, *pair, read_similarity(path)).row())
-                else:
-                    pair = options.language_pair(name, space)
-                    rows += _translations(space, pair, path, chosen, metrics, oov)
-    names = dict.fromkeys(name for row in rows for name in row)
-    named = {"mapper": None if mapper is None else mapper.name} | dict.fromkeys(names)
-    rows = [named | row for row in (_averaged(rows) if task == "bli" else rows)]
-    if as_json:
-        show_json(json.dumps(rows, ensure_ascii=False))
-        return
-    shown = [name for name in names if name != "task"]
-    show(text_table([shown, *([_cell(row[name]) for name in shown] for row in rows)]))
+            rows = [score.row() for score in scored.score(space)]
+        elif task == "bli":
+            given = options.read_each(tests, list(space))
+            rows = _translations(space, given, chosen, metrics, oov)
+        else:
+            rows = _scored_words(space, task, tests)
+    output.show(Scores(tuple(rows), mapper, provenance_of(read, (), given)))
+
+
+def _translations(
+    space: SharedSpace,
+    tests: Sequence[tuple[tuple[str, str], Dictionary]],
+    retrievals: list[Retrieval],
+    metrics: tuple[str, ...],
+    oov: UnknownWords,
+) -> list[dict[str, Any]]:
+    rows = []
+    for pair, test in tests:
+        with progress.task(f"Evaluating {'-'.join(pair)}"):
+            for retrieval in retrievals:
+                scores = evaluate(space, *pair, test, retrieval, metrics=metrics or None, oov=oov)
+                rows.append(scores.row())
+    return rows
+
+
+def _scored_words(space: SharedSpace, task: str, tests: tuple[str, ...]) -> list[dict[str, Any]]:
+    rows = []
+    for spec in tests:
+        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
+        with progress.task(f"Evaluating {name}"):
+            if task == "analogy":
+                rows += _analogies(space, name, path)
+            else:
+                pair = options.language_pair(name, space)
+                rows.append(evaluate_similarity(space, *pair, read_similarity(path)).row())
+    return rows
 
 
 def _check_options(task: str, tests: tuple[str, ...]) -> None:
@@ -138,21 +156,6 @@ def _check_options(task: str, tests: tuple[str, ...]) -> None:
             )
 
 
-def _translations(
-    space: SharedSpace,
-    pair: tuple[str, str],
-    path: str,
-    retrievals: list[Retrieval],
-    metrics: tuple[str, ...],
-    oov: UnknownWords,
-) -> list[dict[str, Any]]:
-    dictionary = read_dictionary(path)
-    return [
-        evaluate(space, *pair, dictionary, retrieval, metrics=metrics or None, oov=oov).row()
-        for retrieval in retrievals
-    ]
-
-
 def _analogies(space: SharedSpace, language: str, path: str) -> list[dict[str, Any]]:
     if language not in space:
         raise UnknownNameError(
@@ -160,25 +163,3 @@ def _analogies(space: SharedSpace, language: str, path: str) -> list[dict[str, A
             f"is none of those given ({', '.join(space)})."
         )
     return evaluate_analogies(space, language, read_analogies(path)).rows()
-
-
-def _averaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the mean over pairs, where one retrieval was scored on several."""
-    found = list(rows)
-    for retrieval in dict.fromkeys(row["retrieval"] for row in rows):
-        same = [row for row in rows if row["retrieval"] == retrieval]
-        if len(same) > 1:
-            means = {
-                name: sum(row[name] for row in same) / len(same)
-                for name, value in same[0].items()
-                if isinstance(value, float)
-            }
-            words = sum(row["n_words"] for row in same)
-            found.append(same[0] | means | {"pair": "average", "n_words": words})
-    return found
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

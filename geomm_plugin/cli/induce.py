@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from codecs import BOM_UTF8
 from pathlib import Path
 
 import click
@@ -12,10 +10,8 @@ from click.core import ParameterSource
 from geomm_plugin import progress
 from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
-from geomm_plugin.dictionary import columns_of
+from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
-from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
@@ -95,49 +91,24 @@ def command(
         two = {source: read[source], target: read[target]}
         space = SharedSpace(two) if chosen is None else chosen.map(two)
         with progress.task(f"Pairing {source} and {target}"):
-            found = space.dictionary(source, target)
-    kept = [each for each in found if min_score is None or each[2] >= min_score]
-    if not kept:
-        raise DictionaryError(_why_none(found, min_score))
-    written = {each: _line(*each[:2], None if without_scores else each[2]) for each in kept}
-    lines = [line for line in written.values() if line is not None]
-    if len(lines) < len(kept):
-        skipped = next(each for each, line in written.items() if line is None)
-        warnings.warn(
-            f"{len(kept) - len(lines)} pairs are left out of {output}, since a line of text would "
-            f"not give them back: words with tabs, line breaks and the like, e.g. {skipped[:2]}.",
-            stacklevel=2,
-        )
-    if not lines:
-        raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
-    with written_beside(output) as part:
-        disk.write_file(part, b"".join(lines))
+            mutual = space.dictionary(source, target)
+    pairs = [each for each in mutual if min_score is None or each[2] >= min_score]
+    if not pairs:
+        raise DictionaryError(_why_none(mutual, min_score))
+    count = write_dictionary([each[:2] for each in pairs] if without_scores else pairs, output)
     if not quiet:
-        show(f"Wrote {output}  {len(lines)} pairs of {len(found)} that are mutual")
+        show(f"Wrote {output}  {count} pairs of {len(mutual)} that are mutual")
 
 
-def _line(word: str, translation: str, score: float | None) -> bytes | None:
-    """Return a line that is read as just this pair, or None if there is none."""
-    text = f"{word}\t{translation}" + ("" if score is None else f"\t{score:.4f}")
-    try:
-        line = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return None
-    if any(odd in line for odd in (b"\n", b"\0")) or line.startswith(BOM_UTF8):
-        return None
-    read = line.rstrip(b"\r").decode("utf-8", "surrogateescape")
-    return line + b"\n" if columns_of(read) == [word, translation] else None
-
-
-def _why_none(found: list[tuple[str, str, float]], min_score: float | None) -> str:
-    if not found:
+def _why_none(mutual: list[tuple[str, str, float]], min_score: float | None) -> str:
+    if not mutual:
         return (
             "No two words are each other's best translation, so nothing is written. Check that "
             "the files are aligned, or give a dictionary."
         )
-    best = max(score for *_, score in found)
+    best = max(score for *_, score in mutual)
     return (
-        f"None of the {len(found)} mutual pairs has a CSLS of {min_score:g} or more; the best has "
+        f"None of the {len(mutual)} mutual pairs has a CSLS of {min_score:g} or more; the best has "
         f"{best:.4f}. Nothing is written: lower --min-score."
     )
 

@@ -6,9 +6,10 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
-from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.errors import ParameterError
+from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
+from geomm_plugin.registry import as_retrieval
 
 
 @click.command()
@@ -27,8 +28,7 @@ from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
     is_flag=True,
     help="Let the two training dictionaries share no pivot word, as in the paper.",
 )
-@click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
+@table_options
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -41,8 +41,7 @@ def command(
     settings: tuple[str, ...],
     retrieval: str,
     disjoint_pivot: bool,
-    markdown: bool,
-    as_json: bool,
+    output: TableOutput,
     max_words: int | None,
     quiet: bool,
 ) -> None:
@@ -56,15 +55,14 @@ def command(
         geomm onehop fr=wiki.fr.vec it=wiki.it.vec pt=wiki.pt.vec --dictionary fr-it=fr-it.txt \\
             --dictionary it-pt=it-pt.txt --test fr-pt=fr-pt.txt
     """
-    if markdown and as_json:
-        raise ParameterError("Choose one of --markdown and --json.")
-    chosen = choices.make_mappers(mappers, settings)
-    ranked = choices.make_retrievals([retrieval])[0]
+    output.check(embeddings, [*dictionaries, *tests])
+    chosen = choose_mappers(mappers, settings)
+    ranked = as_retrieval(retrieval)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         train = options.read_dictionaries(dictionaries, identical, read)
         test = options.read_dictionaries(tests, (), read)
-        found = one_hop(
+        table = one_hop(
             read,
             train,
             test,
@@ -73,7 +71,4 @@ def command(
             retrieval=ranked,
             disjoint=disjoint_pivot,
         )
-    if as_json:
-        show_json(found.to_json())
-    else:
-        show(found.to_markdown() if markdown else str(found), nl=not markdown)
+    output.show(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -138,13 +138,18 @@ def read_dictionaries(
 
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:
     """Read LANG-LANG=FILE options; a file may be a pipe, which can be read but once."""
-    languages = list(languages)
     dictionaries: dict[tuple[str, str], Dictionary] = {}
-    for spec in specs:
-        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt")
-        pair = language_pair(name, languages)
-        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(read_dictionary(path))
+    for pair, dictionary in read_each(specs, list(languages)):
+        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(dictionary)
     return dictionaries
+
+
+def read_each(
+    specs: Iterable[str], languages: Sequence[str]
+) -> list[tuple[tuple[str, str], Dictionary]]:
+    """Read LANG-LANG=FILE options one by one; a pair of languages may come more than once."""
+    texts = (split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt") for spec in specs)
+    return [(language_pair(name, languages), read_dictionary(path)) for name, path in texts]
 
 
 def with_identical(

@@ -15,6 +15,7 @@ from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
+from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
@@ -182,7 +183,7 @@ def learning(
     from geomm_plugin.views.plots import plot_learning_curve
 
     _check(output, embeddings, [*dictionaries, *tests])
-    chosen = choices.make_mappers(mappers, ())
+    chosen = choose_mappers(mappers)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         train = options.read_dictionaries(dictionaries, (), read)
@@ -220,8 +221,8 @@ def _translations(
     mapped: SharedSpace, source: str, target: str, words: Sequence[str], dictionary: Path | None
 ) -> list[tuple[str, str]]:
     if dictionary is None:
-        found = mapped.translate(words, source, target, k=1)
-        return [(word, answers[0][0]) for word, answers in zip(words, found, strict=True)]
+        best = mapped.translate(words, source, target, k=1)
+        return [(word, answers[0][0]) for word, answers in zip(words, best, strict=True)]
     known = [pair for pair in read_dictionary(dictionary) if pair[1] in mapped[target]]
     translation_of = dict(reversed(known))
     for word in words:

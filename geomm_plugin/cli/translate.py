@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
+from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.printable import printable
+from geomm_plugin.registry import as_retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
@@ -47,7 +48,7 @@ def command(
         geomm translate en=aligned/en.vec es=aligned/es.vec es-en perro
     """
     files, pair, words = _split_arguments(arguments)
-    (ranked,) = choices.make_retrievals([retrieval])
+    ranked = as_retrieval(retrieval)
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
         read = options.read_all(files, max_words)
@@ -57,14 +58,14 @@ def command(
         answers = space.translate(words, source, target, k=k, retrieval=ranked)
     if as_json:
         rows = [
-            {"word": word, "translations": [{"word": w, "score": s} for w, s in found]}
-            for word, found in zip(words, answers, strict=True)
+            {"word": word, "translations": [{"word": w, "score": s} for w, s in translations]}
+            for word, translations in zip(words, answers, strict=True)
         ]
         show_json(json.dumps(rows, ensure_ascii=False))
         return
     width = max(len(printable(word)) for word in words)
-    for word, found in zip(words, answers, strict=True):
-        shown = "  ".join(f"{printable(w)} ({score:.3f})" for w, score in found)
+    for word, translations in zip(words, answers, strict=True):
+        shown = "  ".join(f"{printable(w)} ({score:.3f})" for w, score in translations)
         show(f"{printable(word):<{width}}  {shown}")
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.arrays import RowIndices
+from geomm_plugin.arrays import Mask, RowIndices
 from geomm_plugin.dictionary import read_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
@@ -97,8 +97,8 @@ def evaluate_analogies(
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     vectors = space.unit_rows(language)
     asked = {name: _rows(space[language], items) for name, items in questions.items()}
-    right = {name: _answer(vectors, rows) for name, rows in asked.items()}
-    total = np.concatenate([np.empty(0, bool), *right.values()])
+    is_correct = {name: _answer(vectors, rows) for name, rows in asked.items()}
+    total = np.concatenate([np.empty(0, bool), *is_correct.values()])
     count = sum(map(len, questions.values()))
     if not len(total):
         raise DictionaryError(
@@ -108,7 +108,7 @@ def evaluate_analogies(
     return AnalogyEvaluation(
         language,
         _section(total, count),
-        {name: _section(right[name], len(items)) for name, items in questions.items()},
+        {name: _section(is_correct[name], len(items)) for name, items in questions.items()},
     )
 
 
@@ -118,7 +118,7 @@ def _rows(embeddings: Embeddings, questions: Sequence[tuple[str, str, str, str]]
     return np.array(known, np.intp).reshape(-1, 4)
 
 
-def _answer(language: UnitRows, rows: RowIndices) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _answer(language: UnitRows, rows: RowIndices) -> Mask:
     """Say which questions (a, b, c, d) are answered with d."""
     if not len(rows):
         return np.empty(0, bool)
@@ -132,11 +132,13 @@ def _answer(language: UnitRows, rows: RowIndices) -> np.ndarray[Any, np.dtype[np
     best = scores.max(axis=1, keepdims=True)
     alone = allowed.any(axis=1) & ((scores == best).sum(axis=1) == 1)
     answers = np.where(alone, nearest.indices[np.arange(len(asked)), scores.argmax(axis=1)], -1)
-    right: np.ndarray[Any, np.dtype[np.bool_]] = answers[place.ravel()] == rows[:, 3]
-    return right
+    is_correct: Mask = answers[place.ravel()] == rows[:, 3]
+    return is_correct
 
 
-def _section(right: np.ndarray[Any, np.dtype[np.bool_]], count: int) -> Section:
+def _section(is_correct: Mask, count: int) -> Section:
     return Section(
-        float(right.mean()) if len(right) else 0.0, len(right) / max(count, 1), len(right)
+        float(is_correct.mean()) if len(is_correct) else 0.0,
+        len(is_correct) / max(count, 1),
+        len(is_correct),
     )

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-import os
-import re
-import time
-import tracemalloc
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
-from geomm_plugin import progress, registry
+from geomm_plugin import registry
 from geomm_plugin.dictionary import (
+    CheckedDictionaries,
     Dictionaries,
     Dictionary,
     as_dictionaries,
+    oriented,
     warn_if_swapped,
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
+from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.metrics import P_AT_1
-from geomm_plugin.evaluation.outcome import AVERAGE, Comparison, Run
+from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
+from geomm_plugin.evaluation.runs import AVERAGE, Run, measure, run_all
 from geomm_plugin.evaluation.translation import (
     Evaluation,
     UnknownWords,
     chosen_metrics,
     evaluate,
 )
-from geomm_plugin.fitting.fit_report import report_of
+from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import changed_parameters, check_parameters
-from geomm_plugin.registry import as_mapper, as_retrieval
+from geomm_plugin.parameters import check_parameters
+from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
-
-Call: TypeAlias = "tuple[Callable[[str, Mapper], Run], str, Mapper]"
 
 
 def compare(
@@ -47,22 +45,24 @@ def compare(
     retrievals: str | Retrieval | Iterable[str | Retrieval] = ("csls",),
     metrics: str | Iterable[str] | None = None,
     baseline: str | None = None,
+    each_pair: bool = False,
     oov: UnknownWords = "skip",
     answers: int = 3,
     engine: str | None = None,
     jobs: int | None = None,
     seed: int = 0,
+    on_run: Callable[[Run], object] | None = None,
 ) -> Comparison:
     """Fit every mapper on the same data and score it on the same test words.
 
-    A mapper that fails is a row with its reason, also one whose process ends where there are
-    several jobs. Vectors are read once; with several jobs they are shared between processes by
-    memory map.
+    A mapper that fails is a row with its reason, also one whose process ends: on Linux each runs in
+    a process of its own, which shares the vectors.
 
     Parameters
     ----------
     mappers
-        Registered names, or mappers with parameters of their own; they are left as they are.
+        Registered names ("all": every one), texts such as "geomm:regularization=100", or mappers
+        with parameters of their own; they are left as they are.
     dictionaries, tests
         By pair of languages: what mappers learn from, and what they are scored on.
     metrics
@@ -70,13 +70,18 @@ def compare(
         costs.
     baseline
         The label of the mapper that the others are tested against; by default the first.
+    each_pair
+        Fit every tested pair of languages alone, as papers do; by default all languages are fitted
+        together, into one space.
     answers
         How many of the best target words are kept for each test word.
     engine
         "hnsw" searches approximately, for millions of words; the recall is then a column.
     jobs
-        How many mappers are fitted at the same time, each in its own process (joblib). By default
-        what an enclosing joblib.parallel_config says, and otherwise 1.
+        How many mappers are fitted at the same time, each in its own process; -1 is one for each
+        core. By default what an enclosing joblib.parallel_config says, and otherwise 1.
+    on_run
+        Called with each mapper's Run as soon as it is there.
     """
     chosen = label_mappers(mappers)
     if baseline is not None and baseline not in chosen:
@@ -96,35 +101,20 @@ def compare(
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
         answers,
+        each_pair,
     )
     task.check()
-    runs = run_all([(task.run, label, mapper) for label, mapper in chosen.items()], jobs)
+    calls = [(task.run, label, mapper) for label, mapper in chosen.items()]
     return Comparison(
-        tuple(runs),
+        tuple(run_all(calls, jobs, on_run)),
         baseline or next(iter(chosen)),
         seed,
         task.asked(),
         task.metrics,
-        provenance_of(task.embeddings, task.dictionaries, task.tests),
+        provenance_of(task.embeddings, task.dictionaries.items(), task.tests.items()),
+        each_pair,
+        tuple(task.embeddings),
     )
-
-
-def label_mappers(mappers: str | Mapper | Iterable[str | Mapper]) -> dict[str, Mapper]:
-    """Give each mapper a label: its name, and the parameters that are not the default."""
-    found: dict[str, Mapper] = {}
-    for choice in [mappers] if isinstance(mappers, str | Mapper) else mappers:
-        mapper = as_mapper(choice)
-        changed = [
-            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value!r}"
-            for name, value in changed_parameters(mapper).items()
-        ]
-        label = f"{mapper.name}({', '.join(changed)})" if changed else mapper.name
-        if label in found:
-            raise ParameterError(f"The mapper {label} is given twice. Leave one out.")
-        found[label] = mapper
-    if not found:
-        raise ParameterError("There is no mapper to compare. Name at least one.")
-    return found
 
 
 @dataclass(frozen=True)
@@ -138,6 +128,7 @@ class Task:
     metrics: tuple[str, ...]
     oov: UnknownWords
     answers: int
+    each_pair: bool = False
 
     def check(self) -> None:
         """Find what would make every mapper fail, before the first one is fitted."""
@@ -167,128 +158,90 @@ class Task:
         averages = [(AVERAGE, label) for label in labels if len(pairs) > 1]
         return (*((pair, label) for pair in pairs for label in labels), *averages)
 
+    def fits(self) -> list[Task]:
+        """Return what is fitted at a time: everything, or each tested pair of languages alone."""
+        if not self.each_pair:
+            return [self]
+        tasks: dict[frozenset[str], Task] = {}
+        for pair, test in self.tests.items():
+            two = frozenset(pair)
+            alone = replace(
+                self,
+                embeddings={name: v for name, v in self.embeddings.items() if name in two},
+                dictionaries={key: d for key, d in self.dictionaries.items() if two == set(key)},
+                tests={pair: test},
+            )
+            known = tasks.get(two, alone)  # both directions of a pair need one fit
+            tasks[two] = replace(known, tests=known.tests | {pair: test})
+        return list(tasks.values())
+
     def run(self, label: str, mapper: Mapper) -> Run:
         """Fit a mapper and score it on every test dictionary."""
-        mapper = mapper.clone()
         evaluations: list[Evaluation] = []
-        seconds, peak, error = None, None, None
+        reports: list[FitReport] = []
+        costs: list[tuple[float, int]] = []
+        error = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                seconds, peak = measure(lambda: mapper.fit(self.embeddings, self.dictionaries))
-                space = mapper.map(self.embeddings)
-                for (source, target), dictionary in self.tests.items():
-                    for retrieval in self.retrievals:
-                        evaluations.append(
-                            evaluate(
-                                space,
-                                source,
-                                target,
-                                dictionary,
-                                retrieval,
-                                metrics=self.metrics,
-                                oov=self.oov,
-                                answers=self.answers,
-                            )
-                        )
+                for task in self.fits():
+                    fresh = mapper.clone()
+                    fit = partial(fresh.fit, task.embeddings, task.dictionaries)
+                    costs.append(measure(fit))
+                    reports.append(report_of(fresh))
+                    evaluations += task.evaluations(fresh)
             except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
                 evaluations.clear()
                 error = f"{type(failure).__name__}: {failure}"
         return Run(
             label,
             mapper.get_params(),
-            seconds,
-            peak,
+            sum(seconds for seconds, _ in costs) if costs else None,
+            max((peak for _, peak in costs), default=None),
             error,
             tuple(evaluations),
-            report_of(mapper),
+            _joined(reports),
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
         )
 
-
-def measure(work: Callable[[], object]) -> tuple[float, int]:
-    """Do some work; return its seconds, and the bytes that Python and numpy held at its peak."""
-    tracing = tracemalloc.is_tracing()
-    if not tracing:
-        tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    tracemalloc.reset_peak()
-    start = time.perf_counter()
-    try:
-        work()
-        return time.perf_counter() - start, tracemalloc.get_traced_memory()[1] - before
-    finally:
-        if not tracing:
-            tracemalloc.stop()
-
-
-def run_all(calls: Sequence[Call], jobs: int | None) -> list[Run]:
-    """Run every call, in this process or through joblib's back end, in the order given."""
-    runs: list[Run] = []
-    with progress.task("Comparing", total=len(calls)) as advance:
-        for run in _run_here(calls) if jobs == 1 else _run_in_processes(calls, jobs):
-            runs.append(run)
-            advance(1, note=run.label)
-    return runs
+    def evaluations(self, fitted: Mapper) -> Iterator[Evaluation]:
+        """Score a fitted mapper on every test dictionary by every retrieval."""
+        space = fitted.map(self.embeddings)
+        for (source, target), dictionary in self.tests.items():
+            for retrieval in self.retrievals:
+                yield evaluate(
+                    space,
+                    source,
+                    target,
+                    dictionary,
+                    retrieval,
+                    metrics=self.metrics,
+                    oov=self.oov,
+                    answers=self.answers,
+                )
 
 
-def _run_here(calls: Sequence[Call]) -> Iterator[Run]:
-    for function, label, mapper in calls:
-        yield function(label, mapper)
+def _joined(reports: list[FitReport]) -> FitReport:
+    """Return one report of several fits, each of a pair of languages alone."""
+    if len(reports) == 1:
+        return reports[0]
+    joined = FitReport()
+    for report in reports:
+        joined.pairs |= report.pairs
+        joined.regularization |= report.regularization
+        joined.solver |= report.solver
+    return joined
 
 
-def _run_in_processes(calls: Sequence[Call], jobs: int | None) -> Iterator[Run]:
-    """Yield the runs in order; after a process has died, each in a process of its own.
-
-    One process that ends takes all others down, with their results: only alone it is seen whose it
-    was.
-    """
-    from concurrent.futures.process import BrokenProcessPool  # slow to import, as joblib is
-
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    parallel = Parallel(n_jobs=jobs, return_as="generator", max_nbytes="1M", mmap_mode="r")
-    workers = max(1, effective_n_jobs(jobs))
-    threads = max(1, (os.cpu_count() or 1) // min(workers, len(calls)))
-    done = 0
-    try:
-        for run in parallel(delayed(_with_threads)(threads, *call) for call in calls):
-            done += 1
-            yield run
-    except BrokenProcessPool:
-        for call in calls[done:]:
-            yield _run_alone(call)
-
-
-def _run_alone(call: Call) -> Run:
-    from concurrent.futures.process import BrokenProcessPool
-
-    from joblib import Parallel, delayed
-
-    _, label, mapper = call
-    threads = os.cpu_count() or 1
-    try:
-        # Two jobs, since one would run in this process.
-        parallel = Parallel(n_jobs=2, max_nbytes="1M", mmap_mode="r")
-        (run,) = parallel([delayed(_with_threads)(threads, *call)])
-    except BrokenProcessPool as failure:
-        error = f"its process ended{_exit_code(failure)}; it may have run out of memory."
-        return Run(label, mapper.get_params(), None, None, error, ())
-    assert isinstance(run, Run)
-    return run
-
-
-def _exit_code(failure: Exception) -> str:
-    """Return how a process ended, which joblib tells among much else."""
-    found = re.search(r"\{(.+)\}", str(failure))
-    return f" ({found[1]})" if found else ""
-
-
-def _with_threads(
-    threads: int, function: Callable[[str, Mapper], Run], label: str, mapper: Mapper
-) -> Run:
-    """Run one call with few BLAS threads, so that jobs do not fight for the cores."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(threads):
-        return function(label, mapper)
+def warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> None:
+    """Say how many test words the mappers learn by heart."""
+    for (source, target), test in tests.items():
+        words = {word for word, _ in test}
+        known = words & {word for word, _ in oriented(train, source, target)}
+        if known:
+            warnings.warn(
+                f"{len(known)} of the {len(words)} test words of {source}-{target} are in its "
+                f"training dictionary, too, e.g. {min(known)!r}: what is learnt by heart is no "
+                "translation. Take them out of one of the two.",
+                stacklevel=2,
+            )

@@ -1,13 +1,6 @@
 """[evaluate] Why an alignment is good or bad: dictionary, hubs, and how alike two spaces are.
 
-- hubness: the skewness of N_k(z), how often a word z is among the k nearest of others (Radovanovic
-  et al., 2010). Hubs are near everything and translate everything.
-- relational similarity: Pearson's correlation of the cosines within one language with those of the
-  translations within the other (Vulic et al., 2020). 1 for isometric spaces.
-- Laplacian difference: sum of (l_i - m_i)^2 over the smallest eigenvalues of the Laplacians of both
-  nearest-neighbour graphs (Soegaard et al., 2018). 0 for isometric spaces.
-- singular value gap: sum of (log s_i - log t_i)^2 (Dubossarsky et al., 2020). 0 for isometric
-  spaces.
+The numbers themselves are in evaluation.isometry.
 """
 
 from __future__ import annotations
@@ -19,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
@@ -30,18 +23,22 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError
-from geomm_plugin.evaluation.similarity import correlation
-from geomm_plugin.factorization import eigh
+from geomm_plugin.evaluation.isometry import (
+    hubness,
+    laplacian_difference,
+    own_hubness,
+    relational_similarity,
+    singular_value_gap,
+)
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import NormalizedVectors, Normalizer, unit
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.retrieval import CSLS, Cosine, Index
+from geomm_plugin.retrieval import CSLS, Cosine
 
-POOL = 10_000  # frequent words of each language that hubs are looked for among
-GRAPH = 1000  # translated words whose relations are compared
-NEIGHBORS = 10
+HUB_WORDS = 10_000  # frequent words of each language that hubs are looked for among
+RELATED_WORDS = 1000  # translated words whose relations are compared
 FOLDS = 5
-OUTLIER = 3.0  # robust standard deviations below the median
+SUSPICIOUS_BELOW_MEDIAN = 3.0  # robust standard deviations
 
 
 @dataclass(frozen=True)
@@ -186,14 +183,14 @@ class Case:
             len(pairs.missing_target),
             lower,
             {
-                "source": own_hubness(unit(x[:POOL])),
-                "target": own_hubness(unit(z[:POOL])),
+                "source": own_hubness(unit(x[:HUB_WORDS])),
+                "target": own_hubness(unit(z[:HUB_WORDS])),
                 "cosine": hubness(Cosine().index(*mapped), mapped[0], len(mapped[1])),
                 "csls": hubness(CSLS().index(*mapped), mapped[0], len(mapped[1])),
             },
             relational_similarity(unit(x[here]), unit(z[there])),
             laplacian_difference(unit(x[here]), unit(z[there])),
-            singular_value_gap(x[:POOL], z[:POOL]),
+            singular_value_gap(x[:HUB_WORDS], z[:HUB_WORDS]),
             self._suspicious(mapper, pairs, seed),
         )
 
@@ -203,9 +200,9 @@ class Case:
         return fresh.fit(embeddings, {(self.source, self.target): dictionary})
 
     def _mapped(self, fitted: Mapper, targets: RowIndices | None = None) -> tuple[Matrix, Matrix]:
-        rows = slice(POOL) if targets is None else targets
+        rows = slice(HUB_WORDS) if targets is None else targets
         return (
-            unit(fitted.transform(self.source, self.x.vectors[:POOL])).astype(np.float32),
+            unit(fitted.transform(self.source, self.x.vectors[:HUB_WORDS])).astype(np.float32),
             unit(fitted.transform(self.target, self.z.vectors[rows])).astype(np.float32),
         )
 
@@ -224,12 +221,14 @@ class Case:
             x = unit(fitted.transform(self.source, self.x.vectors[pairs.source[out]]))
             z = unit(fitted.transform(self.target, self.z.vectors[pairs.target[out]]))
             cosines[out] = np.einsum("ij,ij->i", x, z)
-            targets = np.union1d(np.arange(min(POOL, len(self.z))), pairs.target[out])
+            targets = np.union1d(np.arange(min(HUB_WORDS, len(self.z))), pairs.target[out])
             index = CSLS().index(*self._mapped(fitted, targets))
             best[out] = targets[index.search(x.astype(np.float32), 1).indices[:, 0]]
         median = np.median(cosines)
         spread = 1.4826 * np.median(np.abs(cosines - median))
-        low = np.flatnonzero((cosines < median - OUTLIER * spread) & (best != pairs.target))
+        low = np.flatnonzero(
+            (cosines < median - SUSPICIOUS_BELOW_MEDIAN * spread) & (best != pairs.target)
+        )
         return tuple(
             SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), self.z.words[best[i]])
             for i in low[np.argsort(cosines[low])]
@@ -242,89 +241,20 @@ def _centered(embeddings: Embeddings) -> NormalizedVectors:
     return Normalizer(("unit", "center")).fit({"": vectors}).view("", vectors)
 
 
-def hubness(index: Index, queries: Matrix, targets: int, k: int = NEIGHBORS) -> float:
-    """Return the skewness of how often each target is among the k best of the queries."""
-    found = index.search(queries, k).indices
-    return skewness(np.bincount(found.ravel(), minlength=targets))
-
-
-def own_hubness(vectors: Matrix, k: int = NEIGHBORS) -> float:
-    """Return the skewness of how often each word is among the k nearest others of its language."""
-    found = Cosine().index(vectors, vectors).search(vectors, k + 1).indices
-    others = found[found != np.arange(len(vectors))[:, None]]
-    return skewness(np.bincount(others, minlength=len(vectors)))
-
-
-def skewness(values: np.ndarray[Any, Any]) -> float:
-    """Return E[(v - mean)^3] / deviation^3; 0 where nothing varies."""
-    centered = values - values.mean()
-    deviation = np.sqrt(np.mean(centered**2))
-    return float(np.mean(centered**3) / deviation**3) if deviation > 0 else 0.0
-
-
-def relational_similarity(x: Matrix, z: Matrix) -> float:
-    """Return the correlation of cosines among words with those among their translations."""
-    upper = np.triu_indices(len(x), 1)
-    return correlation((x @ x.T)[upper].astype(np.float64), (z @ z.T)[upper].astype(np.float64))
-
-
-def laplacian_difference(x: Matrix, z: Matrix, k: int = NEIGHBORS) -> float:
-    """Return the squared difference of the smallest Laplacian eigenvalues of both graphs.
-
-    As many as hold 90 % of the sum in the graph that needs fewer.
-    """
-    first, second = laplacian_spectrum(x, k), laplacian_spectrum(z, k)
-    count = min(
-        int(np.searchsorted(np.cumsum(values), 0.9 * values.sum())) + 1
-        for values in (first, second)
-    )
-    return float(((first[:count] - second[:count]) ** 2).sum())
-
-
-def laplacian_spectrum(vectors: Matrix, k: int) -> Vector:
-    """Return the eigenvalues of the Laplacian of the graph of mutual or single k-neighbours."""
-    cosines = vectors @ vectors.T
-    np.fill_diagonal(cosines, -np.inf)
-    k = min(k, len(vectors) - 1)
-    near = np.argpartition(cosines, -k, axis=1)[:, -k:]
-    graph = np.zeros(cosines.shape)
-    np.put_along_axis(graph, near, 1, axis=1)
-    graph = np.maximum(graph, graph.T)
-    values, _ = eigh(np.diag(graph.sum(axis=1)) - graph)
-    return values
-
-
-def singular_value_gap(x: Matrix, z: Matrix) -> float:
-    """Return the sum of squared differences of the logarithms of both spectra.
-
-    Each spectrum is divided by its largest value, and cut where either vanishes.
-    """
-    first, second = _singular_values(x), _singular_values(z)
-    count = min(len(first), len(second))
-    kept = (first[:count] > 1e-6) & (second[:count] > 1e-6)
-    return float(((np.log(first[:count][kept]) - np.log(second[:count][kept])) ** 2).sum())
-
-
-def _singular_values(vectors: Matrix) -> Vector:
-    values, _ = eigh((vectors.T @ vectors).astype(np.float64))
-    roots: Vector = np.sqrt(np.maximum(values[::-1], 0))
-    return roots / max(float(roots[0]), 1e-300)
-
-
 def _one_to_one(pairs: RowPairs, seed: int) -> tuple[RowIndices, RowIndices]:
-    """Return up to GRAPH pairs in which no word stands twice."""
+    """Return up to RELATED_WORDS pairs in which no word stands twice."""
     order = np.random.default_rng(seed).permutation(len(pairs))
     seen_source: set[int] = set()
     seen_target: set[int] = set()
-    kept = []
+    chosen = []
     for number in order:
         here, there = int(pairs.source[number]), int(pairs.target[number])
         if here not in seen_source and there not in seen_target:
             seen_source.add(here)
             seen_target.add(there)
-            kept.append(number)
-    chosen = np.sort(np.array(kept[:GRAPH]))
-    return pairs.source[chosen], pairs.target[chosen]
+            chosen.append(number)
+    rows = np.sort(np.array(chosen[:RELATED_WORDS]))
+    return pairs.source[rows], pairs.target[rows]
 
 
 def _zip(pairs: RowPairs) -> list[tuple[int, int]]:

@@ -15,7 +15,8 @@ from geomm_plugin.dictionary import (
     as_dictionary,
 )
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.comparison import compare, label_mappers
+from geomm_plugin.evaluation.comparison import compare
+from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.retrieval import Retrieval
 

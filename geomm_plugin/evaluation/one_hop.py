@@ -11,7 +11,6 @@ Space: A Geometric Approach", TACL 2019, section "Indirect translation".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -27,9 +26,9 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
-from geomm_plugin.evaluation.comparison import label_mappers
+from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
-from geomm_plugin.evaluation.tables import markdown_table, text_table
+from geomm_plugin.evaluation.tables import Cell, Table, places
 from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
 from geomm_plugin.language_graph import neighbors
 from geomm_plugin.mapper import Mapper
@@ -65,36 +64,39 @@ class OneHop:
 
 
 @dataclass(frozen=True)
-class OneHopTable:
+class OneHopTable(Table):
     """Ways to translate through a pivot, side by side."""
 
     results: tuple[OneHop, ...]
 
-    def table(self) -> list[list[str]]:
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """All numbers, one JSON-like object for each method, mapper and path."""
+        return [result.row() for result in self.results]
+
+    def cells(self) -> list[list[Cell]]:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
         paths = list(dict.fromkeys(result.path for result in self.results))
-        cells: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
+        best = {path: self._best(path) for path in paths}
+        lines: dict[tuple[str, str], dict[tuple[str, str, str], Cell]] = {}
         for method in METHODS:
             for result in self.results:
                 if result.method == method:
-                    score = f"{result.scores['p@1']:.3f}"
-                    cells.setdefault((method, result.mapper), {})[result.path] = score
+                    score = result.scores["p@1"]
+                    cell = Cell(f"{score:.3f}", best[result.path].get(score), number=True)
+                    lines.setdefault((method, result.mapper), {})[result.path] = cell
         covered = {result.path: f"{result.coverage:.2f}" for result in self.results}
         titles = (f"{'-'.join(path)}, P@1 (coverage {covered[path]})" for path in paths)
-        return [["method", "mapper", *titles]] + [
-            [*key, *(row.get(path, "") for path in paths)] for key, row in cells.items()
+        empty = Cell("", number=True)
+        return [[Cell(title) for title in ("method", "mapper", *titles)]] + [
+            [Cell(key[0]), Cell(key[1]), *(line.get(path, empty) for path in paths)]
+            for key, line in lines.items()
         ]
 
-    def to_markdown(self) -> str:
-        """Return the table in Markdown."""
-        return markdown_table(self.table())
-
-    def to_json(self) -> str:
-        """Return all numbers as a JSON list."""
-        return json.dumps([result.row() for result in self.results], ensure_ascii=False, indent=1)
-
-    def __str__(self) -> str:
-        return text_table(self.table())
+    def _best(self, path: tuple[str, str, str]) -> dict[float, int | None]:
+        """Return the place of the best and the second best P@1 of a path."""
+        scores = [result.scores["p@1"] for result in self.results if result.path == path]
+        return dict(zip(scores, places(scores), strict=True))
 
 
 def one_hop(

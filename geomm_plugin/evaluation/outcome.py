@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from geomm_plugin.arrays import Vector
+from geomm_plugin.errors import FormatError
 from geomm_plugin.evaluation.metrics import P_AT_1
-from geomm_plugin.evaluation.provenance import Provenance
+from geomm_plugin.evaluation.provenance import Provenance, json_like
+from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, holm, paired_p_value
-from geomm_plugin.evaluation.tables import markdown_table, text_table
+from geomm_plugin.evaluation.tables import Cell, Table, places, text_table
 from geomm_plugin.evaluation.translation import Evaluation
-from geomm_plugin.fitting.fit_report import FitReport
 
-AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 SIGNIFICANT = 0.05
-WIDEST = 60  # characters of a failure's reason within a table of text; whole below it
+WIDEST_REASON = 60  # characters of a failure's reason within a table of text; whole below it
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """One mapper's fit and scores, or why there are none."""
-
-    label: str
-    parameters: dict[str, Any]
-    fit_seconds: float | None
-    peak_bytes: int | None
-    error: str | None
-    evaluations: tuple[Evaluation, ...]
-    report: FitReport = field(default_factory=FitReport)
-    warnings: tuple[str, ...] = ()
-
-    def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:
-        """Go through (pair, retrieval, evaluations): each pair, then the average of several."""
-        for evaluation in self.evaluations:
-            yield "-".join(evaluation.pair), evaluation.retrieval, [evaluation]
-        by_retrieval: dict[str, list[Evaluation]] = {}
-        for evaluation in self.evaluations:
-            by_retrieval.setdefault(evaluation.retrieval, []).append(evaluation)
-        for retrieval, several in by_retrieval.items():
-            if len(several) > 1:
-                yield AVERAGE, retrieval, several
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Table):
     """Mappers on the same data: `rows` holds all numbers, `runs` the words behind them."""
 
     runs: tuple[Run, ...]
@@ -58,10 +31,47 @@ class Comparison:
     asked: tuple[tuple[str, str], ...] = ()  # (pair, retrieval) of a mapper that does not fail
     metrics: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    each_pair: bool = False  # whether every pair of languages was fitted alone
+    languages: tuple[str, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Say what was fitted, where it could have been something else."""
+        if self.each_pair:
+            return ["Every pair of languages was fitted alone."]
+        if len(self.languages) > 2:
+            return [
+                f"All {len(self.languages)} languages were fitted together, into one space. "
+                "--each-pair (in Python, each_pair=True) fits every pair alone."
+            ]
+        return []
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON-like object for each mapper, pair and retrieval.
+
+        First the numbers (see `numbers`), then where they come from: the mapper's parameters, the
+        lambda that it chose for each dictionary, whether pairs were fitted alone, the seed of
+        intervals and tests, versions of packages, and the SHA-256 of every file.
+        """
+        about = {run.label: self._about(run) for run in self.runs}
+        provenance = self.provenance.columns()
+        return [row | about[row["mapper"]] | provenance for row in self.numbers]
+
+    def _about(self, run: Run) -> dict[str, Any]:
+        chosen: dict[str, float] = {}
+        with suppress(FormatError):  # a report that is not as ours are
+            choices = run.report.choices()
+            chosen = {pair: choice.value for pair, choice in choices.items()}
+        return {
+            "parameters": json_like(run.parameters),
+            "regularization": chosen,
+            "each_pair": self.each_pair,
+            "seed": self.seed,
+        }
+
+    @cached_property
+    def numbers(self) -> list[dict[str, Any]]:
+        """The numbers of each mapper, pair and retrieval.
 
         `p@1_low` and `p@1_high` are the 95 % bootstrap interval; `difference` is P@1 less the
         baseline's with its own interval, `p_value` the paired test's, `p_holm` that adjusted for
@@ -82,23 +92,6 @@ class Comparison:
         """Return the run of a mapper."""
         return next(run for run in self.runs if run.label == label)
 
-    def to_json(self) -> str:
-        """Return the rows as a JSON list."""
-        return json.dumps(self.rows, ensure_ascii=False, indent=1)
-
-    def to_csv(self) -> str:
-        """Return the rows as CSV with a header."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return stream.getvalue()
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown; the best P@1 of each pair and retrieval is bold."""
-        return markdown_table(self.table(bold="**"))
-
     def to_html(self, provenance: Provenance | None = None) -> str:
         """Return one page of HTML with tables and charts that needs no network.
 
@@ -114,16 +107,19 @@ class Comparison:
 
     def __str__(self) -> str:
         reasons = [f"{run.label}: {_one_line(run.error)}" for run in self.runs if run.error]
-        return "\n".join([text_table(self.table(widest=WIDEST)), *reasons])
+        lines = [[cell.text + cell.after for cell in line] for line in self.cells(WIDEST_REASON)]
+        return "\n".join([text_table(lines), *self.notes(), *reasons])
 
-    def table(self, bold: str = "", widest: int | None = None) -> list[list[str]]:
-        """Return header and rows as short texts.
+    def table(self) -> list[list[str]]:
+        """Return header and rows as short texts."""
+        return [[cell.text + cell.after for cell in line] for line in self.cells()]
+
+    def cells(self, widest_reason: int | None = None) -> list[list[Cell]]:
+        """Return header and rows as short texts; the best P@1 of a pair and retrieval is marked.
 
         Parameters
         ----------
-        bold
-            Put around the best P@1.
-        widest
+        widest_reason
             Reasons of failures are cut to one line of so many characters; by default they are
             whole.
         """
@@ -132,24 +128,38 @@ class Comparison:
         header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
         header += [name.upper() for name in others]
         header += ["coverage", "words", *recall, "fit s", "fit MB"]
-        best = self.best()
-        table = [header]
-        for row in self.rows:
+        place_of = self.places()
+        table = [[Cell(title) for title in header]]
+        for number, row in enumerate(self.numbers):
+            line = [Cell(row["mapper"]), Cell(row["pair"]), Cell(row["retrieval"])]
             if row["error"] is not None:
-                reason = row["error"] if widest is None else _one_line(row["error"], widest)
-                table.append([row["mapper"], row["pair"], row["retrieval"], reason])
-                table[-1] += [""] * (len(header) - len(table[-1]))
+                line.append(Cell(_one_line(row["error"], widest_reason)))
+                table.append(line + [Cell("", number=True)] * (len(header) - len(line)))
                 continue
-            mark = bold if row["p@1"] == best[row["pair"], row["retrieval"]] else ""
-            score = f"{mark}{row['p@1']:.3f}{mark} [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]"
-            table.append(
-                [row["mapper"], row["pair"], row["retrieval"], score, _against(row)]
-                + [f"{row[name]:.3f}" for name in others]
-                + [f"{row['coverage']:.3f}", str(row["n_words"])]
-                + ["" if row[name] is None else f"{row[name]:.3f}" for name in recall]
-                + [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
-            )
+            interval = f" [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]"
+            line += [
+                Cell(f"{row['p@1']:.3f}", place_of[number], interval, number=True),
+                _against(row),
+            ]
+            texts = [f"{row[name]:.3f}" for name in others]
+            texts += [f"{row['coverage']:.3f}", str(row["n_words"])]
+            texts += ["" if row[name] is None else f"{row[name]:.3f}" for name in recall]
+            texts += [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
+            table.append(line + [Cell(text, number=True) for text in texts])
         return table
+
+    def places(self) -> list[int | None]:
+        """Return for each row whether its P@1 is the best (1) or second (2) of its kind."""
+        groups: dict[tuple[str, str], list[int]] = {}
+        for number, row in enumerate(self.numbers):
+            if row["error"] is None:
+                groups.setdefault((row["pair"], row["retrieval"]), []).append(number)
+        place_of: list[int | None] = [None] * len(self.numbers)
+        for numbers in groups.values():
+            ranked = places([self.numbers[number]["p@1"] for number in numbers])
+            for number, place in zip(numbers, ranked, strict=True):
+                place_of[number] = place
+        return place_of
 
     def _rows_of(self, run: Run) -> Iterator[dict[str, Any]]:
         cost = {
@@ -196,13 +206,13 @@ class Comparison:
 
     def _pairs(self) -> list[tuple[str, str]]:
         """Return all (pair, retrieval) that were asked for, or that some mapper was scored on."""
-        found = dict.fromkeys((p, r) for run in self.runs for p, r, _ in run.groups())
-        return list(self.asked or found) or [("", "")]
+        scored = dict.fromkeys((p, r) for run in self.runs for p, r, _ in run.groups())
+        return list(self.asked or scored) or [("", "")]
 
     def _metrics(self) -> list[str]:
         """Return the metrics that were asked for, or by which some mapper was scored."""
-        found = dict.fromkeys(m for run in self.runs for e in run.evaluations for m in e.scores)
-        return list(self.metrics or found) or [P_AT_1.name]
+        scored = dict.fromkeys(m for run in self.runs for e in run.evaluations for m in e.scores)
+        return list(self.metrics or scored) or [P_AT_1.name]
 
     def _approximate(self) -> bool:
         return any(e.recall is not None for run in self.runs for e in run.evaluations)
@@ -210,7 +220,7 @@ class Comparison:
     def best(self) -> dict[tuple[str, str], float]:
         """Return the highest P@1 of each (pair, retrieval)."""
         best: dict[tuple[str, str], float] = {}
-        for row in self.rows:
+        for row in self.numbers:
             if row["error"] is None:
                 key = row["pair"], row["retrieval"]
                 best[key] = max(best.get(key, 0.0), row["p@1"])
@@ -239,11 +249,11 @@ def mean_recall(evaluations: list[Evaluation]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _against(row: dict[str, Any]) -> str:
+def _against(row: dict[str, Any]) -> Cell:
     if row["difference"] is None:
-        return ""
+        return Cell("", number=True)
     star = "*" if row["p_holm"] < SIGNIFICANT else ""
-    return f"{row['difference']:+.3f} (p = {row['p_holm']:.2g}){star}"
+    return Cell(f"{row['difference']:+.3f} (p = {row['p_holm']:.2g})", after=star, number=True)
 
 
 def _one_line(text: str, widest: int | None = None) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from geomm_plugin.dictionary import CheckedDictionaries
+from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.source_file import SourceFile
 
@@ -38,6 +39,11 @@ class Provenance:
                 versions[package] = "not installed"
         return versions
 
+    def columns(self) -> dict[str, Any]:
+        """Return what every row of a table carries: versions, and the checksum of every file."""
+        checksums = {role: file.sha256() for role, file in self.files}
+        return {"versions": self.versions, "files": checksums}
+
     def row(self) -> dict[str, Any]:
         """Return all of it as one JSON object, with a checksum of every file."""
         return {
@@ -50,8 +56,8 @@ class Provenance:
 
 def provenance_of(
     embeddings: Mapping[str, Embeddings],
-    dictionaries: CheckedDictionaries,
-    tests: CheckedDictionaries,
+    dictionaries: Iterable[tuple[tuple[str, str], Dictionary]],
+    tests: Iterable[tuple[tuple[str, str], Dictionary]],
 ) -> Provenance:
     """Tell which files were read, from what they gave; nothing is read again."""
     files = [
@@ -60,6 +66,11 @@ def provenance_of(
         if value.file is not None
     ]
     for role, given in (("dictionary", dictionaries), ("test", tests)):
-        for pair, dictionary in given.items():
+        for pair, dictionary in given:
             files += [(f"{role} {'-'.join(pair)}", file) for file in dictionary.files]
     return Provenance(tuple(files))
+
+
+def json_like(value: Any) -> Any:
+    """Return a value as JSON gives it back; what JSON does not know is its text."""
+    return json.loads(json.dumps(value, default=repr))

@@ -76,27 +76,27 @@ def evaluate_similarity(
     """
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     pairs = list(pairs)
-    found = [
+    known = [
         (here, there, score)
         for source_word, target_word, score in pairs
         if (here := find_row(space[source], source_word)) is not None
         and (there := find_row(space[target], target_word)) is not None
     ]
-    if len(found) < 3:
+    if len(known) < 3:
         raise DictionaryError(
-            f"Only {len(found)} of the {len(pairs)} scored pairs are in both vocabularies "
+            f"Only {len(known)} of the {len(pairs)} scored pairs are in both vocabularies "
             f"({source}, {target}); a correlation needs at least 3. Check the language order."
         )
-    x = space.unit_rows(source).rows(np.array([here for here, _, _ in found])).astype(np.float64)
-    z = space.unit_rows(target).rows(np.array([there for _, there, _ in found])).astype(np.float64)
+    x = space.unit_rows(source).rows(np.array([here for here, _, _ in known])).astype(np.float64)
+    z = space.unit_rows(target).rows(np.array([there for _, there, _ in known])).astype(np.float64)
     cosines = np.einsum("ij,ij->i", x, z)
-    scores = np.array([score for _, _, score in found])
+    scores = np.array([score for _, _, score in known])
     return SimilarityEvaluation(
         (source, target),
         correlation(cosines, scores),
         correlation(rank_data(cosines), rank_data(scores)),
-        len(found) / len(pairs),
-        len(found),
+        len(known) / len(pairs),
+        len(known),
     )
 
 

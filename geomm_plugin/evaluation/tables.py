@@ -1,6 +1,119 @@
-"""Rows of cells as text and as Markdown."""
+"""[evaluate] Rows of numbers as text, Markdown, CSV, JSON, LaTeX, HTML and a pandas DataFrame.
 
+What has rows and cells (a comparison, scores, ways through a pivot) inherits from Table, and can be
+shown in all of these ways.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from geomm_plugin.errors import missing_extra
 from geomm_plugin.printable import printable
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text in a table; the best and the second best of their kind are set off."""
+
+    text: str
+    place: int | None = None  # 1: the best, 2: the second best
+    after: str = ""  # plain text that follows, such as an interval or a mark
+    number: bool = False  # aligned to the right
+
+
+class Table(ABC):
+    """Rows that can be shown in many ways."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """All numbers, one JSON-like object a row."""
+
+    @abstractmethod
+    def cells(self) -> list[list[Cell]]:
+        """Return header and rows as short texts."""
+
+    def notes(self) -> list[str]:
+        """Return sentences that belong below the table."""
+        return []
+
+    def to_json(self) -> str:
+        """Return all numbers as a JSON list."""
+        return json.dumps(self.rows, ensure_ascii=False, indent=1, default=str)
+
+    def to_csv(self) -> str:
+        """Return all numbers as CSV with a header; what is neither number nor text is JSON."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _flat(value) for name, value in row.items()} for row in self.rows)
+        return stream.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown; the best of its kind is bold."""
+        return markdown_table([[_marked(cell) for cell in line] for line in self.cells()])
+
+    def to_latex(self) -> str:
+        r"""Return the table in LaTeX (booktabs): the best is bold, the second best underlined.
+
+        `\usepackage{booktabs}` belongs into the document.
+        """
+        header, *body = self.cells()
+        numbers = [all(line[at].number for line in body) for at in range(len(header))]
+        lines = [
+            rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numbers)}}}",
+            r"\toprule",
+            _latex_line(header),
+            r"\midrule",
+            *map(_latex_line, body),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        lines += [f"% {_latex_text(note)}" for note in self.notes()]
+        return "\n".join(lines) + "\n"
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Return all numbers as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise missing_extra("A DataFrame", "pandas") from error
+        return pandas.DataFrame(self.rows)
+
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it."""
+        header, *body = self.cells()
+        head = "".join(f"<th>{html.escape(cell.text)}</th>" for cell in header)
+        lines = ["".join(_html_cell(cell) for cell in line) for line in body]
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
+        table = "".join(f"<tr>{line}</tr>" for line in lines)
+        return (
+            (f"<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table>{notes}")
+            .encode("utf-8", "backslashreplace")
+            .decode("utf-8")
+        )
+
+    def __str__(self) -> str:
+        texts = [[cell.text + cell.after for cell in line] for line in self.cells()]
+        return "\n".join([text_table(texts), *self.notes()])
+
+
+def places(scores: Sequence[float]) -> list[int | None]:
+    """Return 1 for the best scores, 2 for the second best, None for the others."""
+    order = sorted(set(scores), reverse=True)
+    return [order.index(score) + 1 if score in order[:2] else None for score in scores]
 
 
 def markdown_table(rows: list[list[str]]) -> str:
@@ -18,3 +131,48 @@ def text_table(rows: list[list[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def _flat(value: object) -> object:
+    """Return a value as one cell of CSV."""
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return value
+
+
+def _marked(cell: Cell) -> str:
+    return (f"**{cell.text}**" if cell.place == 1 else cell.text) + cell.after
+
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "\n": " ",
+    "≤": r"$\le$",
+    "−": "$-$",
+}
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _latex_line(line: Sequence[Cell]) -> str:
+    return " & ".join(map(_latex_cell, line)) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = _latex_text(cell.text)
+    if cell.place in (1, 2):
+        text = rf"\{'textbf' if cell.place == 1 else 'underline'}{{{text}}}"
+    return text + _latex_text(cell.after).replace("*", "$^{*}$")
+
+
+def _html_cell(cell: Cell) -> str:
+    text = html.escape(cell.text)
+    if cell.place in (1, 2):
+        element = "b" if cell.place == 1 else "u"
+        text = f"<{element}>{text}</{element}>"
+    return f"<td>{text}{html.escape(cell.after)}</td>"

@@ -1,11 +1,14 @@
 import csv
+import faulthandler
 import io
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
+import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -20,7 +23,8 @@ from geomm_plugin import (
     get_mapper,
 )
 from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.comparison import label_mappers, measure
+from geomm_plugin.evaluation.contestants import label_mappers
+from geomm_plugin.evaluation.runs import measure
 
 COUNT = 300
 
@@ -48,6 +52,9 @@ class Leaving(LinearMapper):
             sys.exit(3)
         if self.way == "interrupt":
             raise KeyboardInterrupt
+        if self.way == "fault":
+            faulthandler.disable()  # pytest's: it would write pages
+            os.kill(os.getpid(), signal.SIGSEGV)
         os._exit(3)
 
 
@@ -70,7 +77,7 @@ class Spy(LinearMapper):
 
     def learn(self, vectors, pairs, report):
         report.extras["process"] = os.getpid()
-        report.extras["shared"] = [isinstance(view.raw, np.memmap) for view in vectors.values()]
+        report.extras["addresses"] = [view.raw.ctypes.data for view in vectors.values()]
         report.extras["threads"] = [info["num_threads"] for info in threadpool_info()]
         return {language: np.eye(view.shape[1]) for language, view in vectors.items()}
 
@@ -142,9 +149,12 @@ def test_a_mapper_that_exits_is_a_row_with_its_reason(data, jobs):
         compare([Leaving(way="interrupt"), "procrustes"], *data, jobs=jobs)
 
 
-def test_a_process_that_ends_takes_no_other_mapper_down(data):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_process_that_ends_takes_no_other_mapper_down(data, jobs):
     mappers = ["procrustes", Leaving(way="death"), "unconstrained", Broken()]
-    found = compare(mappers, *data, jobs=2)
+    seen = []
+    found = compare(mappers, *data, jobs=jobs, on_run=lambda run: seen.append(run.label))
+    assert sorted(seen) == sorted(run.label for run in found.runs)
     reasons = {run.label: run.error for run in found.runs}
     assert list(reasons) == ["procrustes", "leaving(way='death')", "unconstrained", "broken"]
     assert reasons["leaving(way='death')"].startswith("its process ended (EXIT(3)); it may")
@@ -153,6 +163,90 @@ def test_a_process_that_ends_takes_no_other_mapper_down(data):
     for label in ("procrustes", "unconstrained"):
         scores = [row["p@1"] for row in found.rows if row["mapper"] == label]
         assert scores == [row["p@1"] for row in alone.rows if row["mapper"] == label]
+
+
+def test_a_segmentation_fault_is_a_row_with_its_reason(data):
+    found = compare([Leaving(way="fault"), "procrustes"], *data)
+    assert found.runs[0].error.startswith("its process ended (SIGSEGV(-11))")
+    assert found.runs[1].error is None
+
+
+def test_joblib_runs_them_where_it_is_configured(data):
+    """A cluster that joblib knows, e.g. Dask's; its workers cannot take the others down, either."""
+    mappers = ["procrustes", Leaving(way="death"), "unconstrained"]
+    with joblib.parallel_config(n_jobs=2):
+        by_joblib = compare(mappers, *data)
+    by_us = compare(mappers, *data, jobs=2)
+    assert [run.error for run in by_joblib.runs] == [run.error for run in by_us.runs]
+    assert by_joblib.best() == by_us.best()
+
+
+def test_every_pair_alone(data):
+    embeddings, train, test = data
+    alone = compare(["procrustes", "geomm"], *data, each_pair=True)
+    assert "Every pair of languages was fitted alone." in str(alone)
+    assert {row["each_pair"] for row in alone.rows} == {True}
+    for pair in test:
+        two = {language: embeddings[language] for language in pair}
+        one = compare(["procrustes", "geomm"], two, {pair: train[pair]}, {pair: test[pair]})
+        for row in one.rows:
+            (same,) = (
+                other
+                for other in alone.rows
+                if (other["mapper"], other["pair"]) == (row["mapper"], row["pair"])
+            )
+            assert same["p@1"] == row["p@1"] and same["p@1_low"] == row["p@1_low"]
+    assert {row["pair"] for row in alone.rows} == {"en-es", "en-it", "average"}
+    both = {pair[::-1]: [(b, a) for a, b in pairs] for pair, pairs in test.items()}
+    assert (
+        compare("procrustes", embeddings, train, test | both, each_pair=True).runs[0].error is None
+    )
+
+
+def test_unrelated_pairs_in_one_call(data):
+    embeddings, train, test = data
+    four = embeddings | {"ru": embeddings["en"], "fr": embeddings["it"]}
+    pairs = {("en", "es"): train["en", "es"], ("ru", "fr"): train["en", "it"]}
+    tests = {("en", "es"): test["en", "es"], ("ru", "fr"): test["en", "it"]}
+    alone = compare("procrustes", four, pairs, tests, each_pair=True)
+    both = compare("procrustes", embeddings, train, test, each_pair=True)
+    assert [row["p@1"] for row in alone.rows] == [row["p@1"] for row in both.rows]
+    assert compare("procrustes", four, pairs, tests).runs[0].error is not None
+
+
+def test_rows_tell_where_they_come_from(data):
+    found = compare(["geomm", "procrustes"], *data, seed=4)
+    for row in found.rows:
+        assert row["seed"] == 4 and row["each_pair"] is False and row["files"] == {}
+        assert row["versions"]["numpy"] == np.__version__
+    assert found.rows[0]["parameters"]["regularization"] == "auto"
+    assert set(found.rows[0]["regularization"]) == {"es-en", "it-en"}
+    assert found.rows[-1]["regularization"] == {}
+    assert json.loads(found.to_json()) == found.rows
+
+
+def test_latex_is_a_table_with_the_best_in_bold(data):
+    found = compare(["procrustes", "unconstrained", Broken()], *data)
+    latex = found.to_latex().splitlines()
+    assert latex[0].startswith(r"\begin{tabular}{lll") and latex[1] == r"\toprule"
+    body = latex[latex.index(r"\midrule") + 1 : latex.index(r"\bottomrule")]
+    assert len(body) == len(found.rows)
+    assert len({line.count("&") for line in body}) == 1 and all(
+        line.endswith(r" \\") for line in body
+    )
+    assert sum(r"\textbf{" in line for line in body) >= 3
+    assert "P@1 [95 \\%]" in latex[2] and "_" not in "".join(body).replace(r"\_", "")
+
+
+def test_a_table_for_notebooks_and_for_pandas(data):
+    pandas = pytest.importorskip("pandas")
+    found = compare(["procrustes", Broken()], *data)
+    frame = found.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["p@1"].tolist()[:3] == [row["p@1"] for row in found.rows[:3]]
+    page = found._repr_html_()
+    assert page.count("<tr>") == 1 + len(found.rows) and "<b>" in page
+    assert "no such luck" in page
 
 
 def test_all_failing_is_a_table_too(data):
@@ -209,10 +303,11 @@ def test_processes_share_vectors_and_do_not_fight_for_cores():
     }
     pairs = {("en", "es"): [(f"en{i}", f"es{i}") for i in range(50)]}
     spies = [Spy(seed=1), Spy(seed=2)]
+    addresses = [value.vectors.ctypes.data for value in embeddings.values()]
     found = compare(spies, embeddings, pairs, pairs, retrievals=["cosine"], jobs=2)
     for run in found.runs:
         assert run.report.extras["process"] != os.getpid()
-        assert run.report.extras["shared"] == [True, True]
+        assert run.report.extras["addresses"] == addresses, "no copy"
         assert all(count <= max(1, os.cpu_count() // 2) for count in run.report.extras["threads"])
 
 
@@ -237,14 +332,15 @@ def test_tables_hold_every_row(data):
     assert sum("**" in line for line in markdown) >= 3, "the best of each pair is bold"
     read = list(csv.DictReader(io.StringIO(found.to_csv())))
     assert [float(row["p@1"]) for row in read] == [row["p@1"] for row in found.rows]
-    assert len(str(found).splitlines()) == 1 + len(found.rows)
+    assert len(str(found).splitlines()) == 1 + len(found.rows) + len(found.notes())
 
 
 def test_a_long_reason_is_short_in_the_table_and_whole_below(data, monkeypatch):
     reason = "\n".join(f"line {number} of many" for number in range(30))
     monkeypatch.setattr(Broken, "reason", reason)
     found = compare(["procrustes", Broken()], *data)
-    *table, last = str(found).splitlines()
+    *table, note, last = str(found).splitlines()
+    assert note.startswith("All 3 languages were fitted together")
     rows = [cells for cells in table if cells.startswith("broken")]
     assert len(table) == 1 + len(found.rows) and len(rows) == 3
     for line in rows:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.comparison import measure
+from geomm_plugin.evaluation.runs import measure
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import (

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_plugin.evaluation.outcome import Comparison, Run
+from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.views.palette import SERIES, SURFACES

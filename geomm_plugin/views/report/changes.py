@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from geomm_plugin.evaluation.outcome import Comparison, Run
+from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import Evaluation
 
 

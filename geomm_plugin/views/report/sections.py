@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from geomm_plugin.evaluation.metrics import precision_at
-from geomm_plugin.evaluation.outcome import (
-    AVERAGE,
-    SIGNIFICANT,
-    Comparison,
-    Run,
-)
+from geomm_plugin.evaluation.outcome import SIGNIFICANT, Comparison
 from geomm_plugin.evaluation.provenance import Provenance
+from geomm_plugin.evaluation.runs import AVERAGE, Run
 from geomm_plugin.views.report.charts import (
     Series,
     bar_chart,
@@ -68,7 +64,7 @@ def table_section(comparison: Comparison) -> Markup:
         ],
     )
     best = comparison.best()
-    body = [_table_row(row, others, best, len(columns)) for row in comparison.rows]
+    body = [_table_row(row, others, best, len(columns)) for row in comparison.numbers]
     note = (
         "Intervals are bootstrap intervals over the test words; p-values "
         "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
@@ -137,7 +133,7 @@ def bars_section(comparison: Comparison) -> Markup:
     """Draw P@1 with intervals, one chart for each pair and retrieval."""
     order = {run.label: n for n, run in enumerate(comparison.runs)}
     groups: dict[tuple[str, str], list[Series]] = {}
-    for row in comparison.rows:
+    for row in comparison.numbers:
         if row["error"] is None:
             label = row["mapper"]
             bar = Series(label, order[label], (row["p@1"],), row["p@1_low"], row["p@1_high"])
@@ -167,7 +163,7 @@ def curves_section(comparison: Comparison) -> Markup:
 
 def cost_section(comparison: Comparison) -> Markup:
     """Draw P@1 against the time of the fit."""
-    rows = [row for row in comparison.rows if row["error"] is None]
+    rows = [row for row in comparison.numbers if row["error"] is None]
     several = any(row["pair"] == AVERAGE for row in rows)
     order = {run.label: n for n, run in enumerate(comparison.runs)}
     groups: dict[tuple[str, str], list[Series]] = {}

@@ -10,7 +10,7 @@ from geomm_plugin.evaluation.outcome import SIGNIFICANT, Comparison
 def verdicts(comparison: Comparison) -> list[tuple[str, str]]:
     """Return (pair and retrieval, sentence) for each pair and the average of several."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in comparison.rows:
+    for row in comparison.numbers:
         if row["error"] is None:
             groups.setdefault((row["pair"], row["retrieval"]), []).append(row)
     return [

@@ -1,27 +1,11 @@
-"""`geomm compare --html`: the page, with the files and the command that it came from."""
+"""The command that is running, as a text that can be typed again."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
-from pathlib import Path
 
 import click
 from click.core import ParameterSource
-
-from geomm_plugin.evaluation.outcome import Comparison
-from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import written_beside
-
-ANSWERS = 3  # kept for each word and mapper, for the words that changed
-
-
-def write_report(path: Path, comparison: Comparison) -> None:
-    """Write the page of a comparison that this command made."""
-    command = command_line(click.get_current_context())
-    page = comparison.to_html(replace(comparison.provenance, command=command))
-    with written_beside(path) as part:
-        disk.write_file(part, page.encode())
 
 
 def command_line(context: click.Context) -> str:
