@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import NoReturn
+from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>: the signal that a process gets when its parent ends
 
@@ -22,6 +22,16 @@ PR_SET_PDEATHSIG = 1  # <sys/prctl.h>: the signal that a process gets when its p
 def can_fork() -> bool:
     """Tell whether children are safe here: elsewhere BLAS libraries do not survive a fork."""
     return sys.platform == "linux"
+
+
+def openmp_libraries() -> Any:
+    """Return what GNU's OpenMP runs in this process; a child must limit them to one thread.
+
+    With more, it waits forever for threads that only the parent has.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="openmp", threading_layer=["openmp", "gnu"])
 
 
 @dataclass(frozen=True)

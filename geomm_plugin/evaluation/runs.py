@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from geomm_plugin import progress
-from geomm_plugin.evaluation.child import Child, can_fork
+from geomm_plugin.evaluation.child import Child, can_fork, openmp_libraries
 from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
@@ -113,13 +113,14 @@ def _run_in_children(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Ru
     from multiprocessing.connection import wait
 
     threads = max(1, (os.cpu_count() or 1) // min(jobs, len(calls)))
+    openmp = openmp_libraries()
     running: dict[object, tuple[int, Child]] = {}
     waiting = list(enumerate(calls))[::-1]
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 number, call = waiting.pop()
-                child = Child.start(partial(_with_threads, threads, *call))
+                child = Child.start(partial(_in_child, openmp, threads, *call))
                 running[child.answers] = number, child
             for answers in wait([child.answers for _, child in running.values()]):
                 number, child = running.pop(answers)
@@ -127,6 +128,15 @@ def _run_in_children(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Ru
     finally:
         for _, child in running.values():
             child.end()
+
+
+def _in_child(
+    openmp: Any, threads: int, function: Callable[[str, Mapper], Run], label: str, mapper: Mapper
+) -> Run:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(threads), openmp.limit(limits=1):
+        return function(label, mapper)
 
 
 def _as_run(child: Child, call: Call) -> Run:
