@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
+from geomm_plugin.fitting.fit_report import Choice, FitReport, PairCounts
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.views.palette import SERIES, SURFACES
 from geomm_plugin.views.report import Provenance
@@ -144,9 +145,12 @@ def test_words_labels_files_and_errors_are_escaped():
     page = Comparison(
         (
             run(
-                attacks[0], found, warnings=(attacks[1],), report={"pairs": {attacks[0]: {"x": 1}}}
+                attacks[0],
+                found,
+                warnings=(attacks[1],),
+                report=FitReport({attacks[0]: PairCounts(1, {attacks[2]: 1})}),
             ),
-            run(attacks[1], found, report={"regularization": {attacks[1]: {"chosen": 1.0}}}),
+            run(attacks[1], found, report=FitReport(regularization={attacks[1]: Choice(1.0)})),
             run(attacks[2], error=attacks[3], seconds=None),
         ),
         attacks[0],
