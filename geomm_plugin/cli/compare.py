@@ -98,9 +98,8 @@ def command(
     if not (dictionaries or identical):
         raise ParameterError(options.NOTHING_TO_LEARN)
     output.check(embeddings, [*dictionaries, *tests])
-    for path in (html, save):
-        if path is not None:
-            options.check_output(path, embeddings, [*dictionaries, *tests])
+    for path in filter(None, (html, save)):
+        options.check_output(path, embeddings, [*dictionaries, *tests])
     runs = RunsSoFar(save)
     with progress.shown(quiet), runs.shown_if_stopped(output):
         read = options.read_all(embeddings, max_words)
