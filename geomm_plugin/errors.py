@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 class GeommError(Exception):
-    """Every error of this package that its user can mend."""
+    """Every error of this package that its user can fix."""
 
 
 class UnknownNameError(GeommError, LookupError):

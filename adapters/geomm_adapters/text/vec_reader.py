@@ -138,8 +138,8 @@ class VecReader:
         if last and number > 2:
             return "The file seems cut off; fetch it again, or read fewer words with max_words."
         if number == 2 and self._header.promised is not None:
-            return f"Line 1 says {self._header.dimension} numbers a word; mend whichever is wrong."
-        return "Mend the line, or take it out."
+            return f"Line 1 says {self._header.dimension} numbers a word; fix whichever is wrong."
+        return "Fix the line, or take it out."
 
     def _add(self, lines: Lines) -> None:
         words, vectors = lines.words, lines.vectors
@@ -188,7 +188,7 @@ class VecReader:
             cut = "The file seems cut off; fetch it again. " if found < promised else ""
             raise FormatError(
                 f"{self.path}: line 1 promises {promised} words, but the file holds {found}{rest}. "
-                f"{cut}If it is whole, mend line 1 to '{found} {self._header.dimension}', or pass "
+                f"{cut}If it is whole, fix line 1: '{found} {self._header.dimension}', or pass "
                 f"max_words={max(len(self.words), 1)}."
             )
 

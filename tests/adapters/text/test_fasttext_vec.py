@@ -221,7 +221,7 @@ BAD_FILES = {
     "more words": (b"1 1\ndog 1\ncat 2\n", "promises 1 words, but the file holds 2.*'2 1'"),
     "no words": (b"3 1\n", "promises 3 words, but the file holds 0"),
     "short line": (b"2 2\ndog 1\ncat 1 2\n", "line 2: expected 2 numbers, found 1. Line 1 says 2"),
-    "short in the middle": (b"3 2\ndog 1 2\ncat 1\nrat 1 2\n", "line 3: .*found 1. Mend the line"),
+    "short in the middle": (b"3 2\ndog 1 2\ncat 1\nrat 1 2\n", "line 3: .*found 1. Fix the line"),
     "cut off": (
         b"2 2\ndog 1 2\ncat 1",
         "line 3: expected 2 numbers, found 1. The file seems cut off",
