@@ -1,0 +1,119 @@
+"""`geomm paper`: the tables of the GeoMM paper, made again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import options
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation.paper.cells import TableOfPaper
+from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
+from geomm_plugin.evaluation.paper.making import MAX_WORDS, make_table
+from geomm_plugin.evaluation.paper.published import paper_tables
+
+DEMO_WORDS = 3000  # of each language, so that all tables take about a minute
+
+
+@click.command()
+@click.argument("tables", nargs=-1, metavar="[table1...table8]")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder with what `geomm fetch --folder` brought.",
+)
+@click.option("--demo", is_flag=True, help="Use the embedded data: the shape, not the numbers.")
+@click.option("--pairs", multiple=True, metavar="LANG-LANG", help="Only this column. Repeatable.")
+@click.option(
+    "--mappers",
+    multiple=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="Only this mapper's rows; one that the paper does not have gets its own. Repeatable.",
+)
+@click.option(
+    "--max-words",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
+)
+@click.option(
+    "--jobs", "-j", type=int, default=1, show_default=True, help="Columns at the same time."
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where computed rows are kept, to go on later; by default paper.jsonl in the folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a cell.")
+@click.option("--markdown", is_flag=True, help="Print the tables in Markdown.")
+@options.quiet_option
+def command(
+    tables: tuple[str, ...],
+    data: Path | None,
+    demo: bool,
+    pairs: tuple[str, ...],
+    mappers: tuple[str, ...],
+    max_words: int | None,
+    jobs: int,
+    results: Path | None,
+    as_json: bool,
+    markdown: bool,
+    quiet: bool,
+) -> None:
+    """Make the tables of the GeoMM paper again: ours, and in brackets published and difference.
+
+    Without a name all eight. Cells without data stay empty, and the lines that would fetch the data
+    follow the table.
+
+    \b
+    Examples:
+        geomm paper --demo
+        geomm paper table2 --data data/ --pairs en-it
+    """
+    if (data is None) != demo:
+        raise ParameterError("Give either --data FOLDER (see `geomm fetch`) or --demo.")
+    if as_json and markdown:
+        raise ParameterError("Choose one of --json and --markdown.")
+    if jobs == 0:
+        raise ParameterError("--jobs is a number of processes, or -1 for all cores; it is 0.")
+    source = _source(data)
+    if data is not None and results is None:
+        results = data / "paper.jsonl"
+    made = []
+    with progress.shown(quiet):
+        for name in tables or paper_tables():
+            table = make_table(
+                name,
+                source,
+                pairs=pairs,
+                mappers=mappers,
+                max_words=max_words or (DEMO_WORDS if demo else MAX_WORDS),
+                jobs=jobs,
+                results=results,
+            )
+            made.append(table)
+            if not as_json:
+                _show(table, markdown)
+    if as_json:
+        rows = [row for table in made for row in table.rows()]
+        click.echo(json.dumps(rows, ensure_ascii=False))
+
+
+def _source(folder: Path | None) -> PaperData:
+    if folder is None:
+        from geomm_plugin.demo.paper_data import DemoPaperData
+
+        return DemoPaperData()
+    return PaperFolder(folder)
+
+
+def _show(table: TableOfPaper, markdown: bool) -> None:
+    click.echo(table.to_markdown() if markdown else f"{table}\n")
+    if missing := table.missing():
+        click.echo(
+            "Empty cells need (then --data FOLDER):\n"
+            + "".join(f"    {line}\n" for line in missing)
+        )

@@ -1,0 +1,78 @@
+"""[evaluate] Cells of the paper's tables, ours beside the published, and tables as text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from geomm_plugin.evaluation.paper.published import PaperTable
+from geomm_plugin.evaluation.tables import markdown_table, text_table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of ours beside the paper's."""
+
+    table: str
+    system: str
+    column: str
+    ours: float | None
+    published: float | None
+    difference: float | None  # None also where the data are not the paper's
+    missing: tuple[str, ...] = ()  # the lines that would bring the data
+    error: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """Return the cell as one JSON object."""
+        return asdict(self) | {"missing": list(self.missing)}
+
+
+@dataclass(frozen=True)
+class TableOfPaper:
+    """A table of the paper, with our numbers beside the published ones."""
+
+    paper: PaperTable
+    data: str
+    cells: tuple[Cell, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one JSON object for each cell."""
+        return [cell.row() for cell in self.cells]
+
+    def missing(self) -> list[str]:
+        """Return the lines that would bring the data of empty cells."""
+        return list(dict.fromkeys(line for cell in self.cells for line in cell.missing))
+
+    def table(self) -> list[list[str]]:
+        """Return header and rows as texts: ours, and what was published in brackets."""
+        columns = list(dict.fromkeys(cell.column for cell in self.cells))
+        lines: dict[str, dict[str, str]] = {}
+        for cell in self.cells:
+            lines.setdefault(cell.system, {})[cell.column] = _text(cell)
+        return [["", *columns]] + [
+            [system, *(cells.get(column, "") for column in columns)]
+            for system, cells in lines.items()
+        ]
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown."""
+        return markdown_table(self.table())
+
+    def to_json(self) -> str:
+        """Return all cells as a JSON list."""
+        return json.dumps(self.rows(), ensure_ascii=False, indent=1)
+
+    def __str__(self) -> str:
+        title = f"{self.paper.name}: {self.paper.title} ({self.paper.metric}; ours on {self.data})"
+        errors = [f"{c.system}, {c.column}: {c.error}" for c in self.cells if c.error]
+        return "\n".join([title, text_table(self.table()), *dict.fromkeys(errors)])
+
+
+def _text(cell: Cell) -> str:
+    digits = 2 if cell.table == "table4" else 1
+    ours = "-" if cell.ours is None else f"{cell.ours:.{digits}f}"
+    if cell.published is None:
+        return ours
+    gap = "" if cell.difference is None else f"; {cell.difference:+.{digits}f}"
+    return f"{ours} ({cell.published:.{digits}f}{gap})"

@@ -1,0 +1,182 @@
+"""[evaluate] A table of the paper, made again.
+
+Every cell is fitted as the paper says: a pair alone, with its own training dictionary; GeoMM_multi
+on all columns at once; one-hop translation with training dictionaries that share no pivot word.
+Cells whose files are missing stay empty, with the line that would fetch them. What was computed is
+kept as rows, and not computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from geomm_plugin import progress
+from geomm_plugin.errors import ParameterError, did_you_mean
+from geomm_plugin.evaluation.paper.cells import Cell, TableOfPaper
+from geomm_plugin.evaluation.paper.computed_rows import ComputedRows, Scores
+from geomm_plugin.evaluation.paper.data import PaperData
+from geomm_plugin.evaluation.paper.fits import compute
+from geomm_plugin.evaluation.paper.published import (
+    AVERAGE,
+    Column,
+    PaperTable,
+    System,
+    find_table,
+)
+from geomm_plugin.registry import as_mapper
+
+MAX_WORDS = 200_000  # of each language, as in the paper
+
+
+def make_table(
+    name: str,
+    data: PaperData,
+    *,
+    pairs: Iterable[str] = (),
+    mappers: Iterable[str] = (),
+    max_words: int | None = MAX_WORDS,
+    jobs: int = 1,
+    results: str | Path | None = None,
+) -> TableOfPaper:
+    """Make a table of the paper again.
+
+    Parameters
+    ----------
+    name
+        "table1" to "table8".
+    data
+        PaperFolder("data") with the files that `geomm fetch` brings, or the demo's.
+    pairs
+        Only these columns, e.g. "en-es".
+    mappers
+        Only the rows of these mappers; those that the paper does not have become rows of their own.
+    jobs
+        How many columns are worked on at the same time, each in its own process.
+    results
+        A file for computed rows; rows that it holds are not computed again.
+    """
+    paper = find_table(name)
+    columns = _chosen_columns(data.columns(paper.kind, paper.columns), list(pairs))
+    systems = _chosen_systems(paper, list(mappers))
+    known = ComputedRows(results, {"data": data.label, "max_words": max_words})
+    missing = {column.name: data.missing(paper.kind, column) for column in columns}
+    there = [column for column in columns if not missing[column.name]]
+    work = partial(compute, paper, data, max_words=max_words)
+    scores: Scores = dict(known.of_table(name))
+    groups = []
+    for column in there:
+        alone = [s for s in systems if not s.joint and (s.name, column.name) not in scores]
+        groups.append(([column], alone))
+    for system in (s for s in systems if s.joint):
+        for part in _by_data(there):
+            if any((system.name, column.name) not in scores for column in part):
+                groups.append((part, [system]))
+    groups = [(part, chosen) for part, chosen in groups if any(s.mapper for s in chosen)]
+    for computed in _run(work, groups, jobs):
+        for key, value in computed.items():
+            scores[key] = value
+            known.add(name, key, value)
+    cells = [
+        _cell(paper, system, column.name, scores, missing[column.name], data.own)
+        for system in systems
+        for column in columns
+    ]
+    if paper.has_average:
+        cells += _averages(paper, systems, cells, data.own)
+    order = {system.name: number for number, system in enumerate(systems)}
+    return TableOfPaper(paper, data.label, tuple(sorted(cells, key=lambda c: order[c.system])))
+
+
+def _chosen_columns(columns: Sequence[Column], names: list[str]) -> list[Column]:
+    known = [column.name for column in columns]
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"The table has no column {name!r}.{did_you_mean(name, known)} It has: "
+                f"{', '.join(known)}."
+            )
+    return [column for column in columns if not names or column.name in names]
+
+
+def _chosen_systems(paper: PaperTable, mappers: list[str]) -> list[System]:
+    """Return the rows to make; a mapper that the paper does not have is a row of its own."""
+    if not mappers:
+        return list(paper.systems)
+    found = []
+    for mapper in mappers:
+        same = [s for s in paper.systems if s.mapper and mapper in (s.mapper, _name(s.mapper))]
+        found += same or _own_rows(paper, mapper)
+    return found
+
+
+def _own_rows(paper: PaperTable, mapper: str) -> list[System]:
+    joint = as_mapper(mapper).joint
+    if paper.kind != "one_hop":
+        return [System(mapper, mapper, joint=joint)]
+    methods = ("joint",) if joint else ("composition", "pipeline")
+    return [System(f"{mapper}, {method}", mapper, method=method) for method in methods]
+
+
+def _name(mapper: str) -> str:
+    return mapper.partition(":")[0]
+
+
+def _by_data(columns: Sequence[Column]) -> list[list[Column]]:
+    return [
+        [column for column in columns if column.data == data]
+        for data in dict.fromkeys(column.data for column in columns)
+    ]
+
+
+def _run(work: Any, groups: list[tuple[list[Column], list[System]]], jobs: int) -> Iterator[Scores]:
+    """Compute groups of cells, in this process or in several."""
+    if not groups:
+        return
+    with progress.task("Computing", total=len(groups)) as advance:
+        if jobs == 1:
+            results: Iterable[Scores] = (work(*group) for group in groups)
+        else:
+            from joblib import Parallel, delayed
+
+            parallel = Parallel(n_jobs=jobs, return_as="generator")
+            results = parallel(delayed(work)(*group) for group in groups)
+        for (columns, _), scores in zip(groups, results, strict=True):
+            yield scores
+            advance(1, note=columns[0].name)
+
+
+def _cell(
+    paper: PaperTable, system: System, column: str, scores: Scores, missing: list[str], own: bool
+) -> Cell:
+    published = paper.published(system, column)
+    score = scores.get((system.name, column))
+    ours = None if isinstance(score, str) else score
+    error = score if isinstance(score, str) else None
+    needed = tuple(missing) if system.mapper else ()
+    return Cell(
+        paper.name, system.name, column, ours, published, _less(ours, published, own), needed, error
+    )
+
+
+def _averages(
+    paper: PaperTable, systems: list[System], cells: list[Cell], own: bool
+) -> Iterator[Cell]:
+    """Yield each row's average over the columns asked for; ours only where none is empty.
+
+    The published one is there only where all of the paper's columns are.
+    """
+    for system in systems:
+        numbers = [cell.ours for cell in cells if cell.system == system.name]
+        known = [number for number in numbers if number is not None]
+        ours = sum(known) / len(known) if known and len(known) == len(numbers) else None
+        whole = len(numbers) >= len(paper.columns)
+        published = system.average if whole else None
+        difference = _less(ours, published, own)
+        yield Cell(paper.name, system.name, AVERAGE, ours, published, difference)
+
+
+def _less(ours: float | None, published: float | None, own: bool) -> float | None:
+    return ours - published if own and ours is not None and published is not None else None
