@@ -43,6 +43,12 @@ metrics_option = click.option(
     metavar="NAME",
     help="e.g. p@1; by default all. Without mrr large vocabularies take less time. Repeatable.",
 )
+by_option = click.option(
+    "--by",
+    type=click.Choice(["spelling", "frequency", "translations"]),
+    help="Tell P@1 of groups of words, too: of identical, cognate and different spelling; by "
+    "frequency; by number of translations.",
+)
 oov_option = click.option(
     "--oov",
     type=click.Choice(["skip", "wrong"]),

@@ -17,6 +17,7 @@ from geomm_plugin.cli import choices, options
 from geomm_plugin.cli.command_line import command_line
 from geomm_plugin.cli.output import TableOutput, table_options, write_text
 from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.outcome import Comparison
@@ -35,6 +36,7 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 @options.set_option
 @choices.retrievals_option
 @choices.metrics_option
+@choices.by_option
 @choices.oov_option
 @click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
 @click.option(
@@ -72,6 +74,7 @@ def command(
     settings: tuple[str, ...],
     retrievals: tuple[str, ...],
     metrics: tuple[str, ...],
+    by: By | None,
     oov: UnknownWords,
     baseline: str | None,
     each_pair: bool,
@@ -115,15 +118,13 @@ def command(
             metrics=metrics or None,
             baseline=baseline,
             each_pair=each_pair,
+            by=by,
             oov=oov,
             answers=0 if html is None else ANSWERS,
             jobs=jobs,
             on_run=runs.add,
         )
     show_all(comparison, output, html)
-    failed = [run for run in comparison.runs if run.error is not None]
-    if len(failed) == len(comparison.runs):
-        raise ParameterError(f"No mapper could be compared. {failed[0].label}: {failed[0].error}")
 
 
 def show_all(comparison: Comparison, output: TableOutput, html: Path | None) -> None:
@@ -133,6 +134,9 @@ def show_all(comparison: Comparison, output: TableOutput, html: Path | None) -> 
         if html is not None:
             steps.callback(_write_page, html, comparison, command)
         steps.callback(output.show, comparison)
+    first = comparison.runs[0]
+    if all(run.error is not None for run in comparison.runs):
+        raise ParameterError(f"No mapper could be compared. {first.label}: {first.error}")
 
 
 def _write_page(path: Path, comparison: Comparison, command: str) -> None:

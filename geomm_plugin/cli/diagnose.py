@@ -76,6 +76,7 @@ def _show(diagnosis: Diagnosis) -> None:
             "missing",
             f"{diagnosis.missing_source} in {source}, {diagnosis.missing_target} in {target}",
         ],
+        ["identical words", f"{diagnosis.identical:.0%} of the pairs"],
         ["hubness alone", f"{source} {mapped['source']:.2f}, {target} {mapped['target']:.2f}"],
         ["hubness mapped", f"cosine {mapped['cosine']:.2f}, CSLS {mapped['csls']:.2f}"],
         ["relational similarity", f"{diagnosis.relational_similarity:.3f} (isometric: 1)"],

@@ -15,6 +15,7 @@ from geomm_plugin.cli.output import TableOutput, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.scores import Scores
 from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
@@ -58,6 +59,7 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
 )
 @choices.retrievals_option
 @choices.metrics_option
+@choices.by_option
 @choices.oov_option
 @table_options
 @options.max_words_option
@@ -71,6 +73,7 @@ def command(
     model: Path | None,
     retrievals: tuple[str, ...],
     metrics: tuple[str, ...],
+    by: By | None,
     oov: UnknownWords,
     output: TableOutput,
     max_words: int | None,
@@ -103,7 +106,7 @@ def command(
             rows = [score.row() for score in scored.score(space)]
         elif task == "bli":
             given = options.read_each(tests, list(space))
-            rows = _translations(space, given, chosen, metrics, oov)
+            rows = _translations(space, given, chosen, metrics, by, oov)
         else:
             rows = _scored_words(space, task, tests)
     output.show(Scores(tuple(rows), mapper, provenance_of(read, (), given)))
@@ -114,13 +117,16 @@ def _translations(
     tests: Sequence[tuple[tuple[str, str], Dictionary]],
     retrievals: list[Retrieval],
     metrics: tuple[str, ...],
+    by: By | None,
     oov: UnknownWords,
 ) -> list[dict[str, Any]]:
     rows = []
     for pair, test in tests:
         with progress.task(f"Evaluating {'-'.join(pair)}"):
             for retrieval in retrievals:
-                scores = evaluate(space, *pair, test, retrieval, metrics=metrics or None, oov=oov)
+                scores = evaluate(
+                    space, *pair, test, retrieval, metrics=metrics or None, oov=oov, by=by
+                )
                 rows.append(scores.row())
     return rows
 
@@ -149,7 +155,7 @@ def _check_options(task: str, tests: tuple[str, ...]) -> None:
         typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if typed and parameter.name in ("texts", "train"):
             raise ParameterError(f"{parameter.opts[0]} is not for --task {task}. Leave it out.")
-        if task != "bli" and typed and parameter.name in ("retrievals", "metrics", "oov"):
+        if task != "bli" and typed and parameter.name in ("retrievals", "metrics", "by", "oov"):
             raise ParameterError(
                 f"{parameter.opts[0]} belongs to --task bli; --task {task} does not use it. Leave "
                 "it out."

@@ -26,7 +26,7 @@ train_option = click.option(
     help="For classify: label<TAB>text, one a line, to learn from. Repeatable.",
 )
 OPTIONS = {"tests": "test", "texts": "texts", "train": "train"}  # parameter -> role of its files
-FOR_WORDS = ("metrics", "oov")  # parameters that no task has
+FOR_WORDS = ("metrics", "by", "oov")  # parameters that no task has
 
 
 def make_task(

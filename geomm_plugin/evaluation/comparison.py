@@ -18,6 +18,7 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
+from geomm_plugin.evaluation.breakdown import By, check_by
 from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
@@ -46,6 +47,7 @@ def compare(
     metrics: str | Iterable[str] | None = None,
     baseline: str | None = None,
     each_pair: bool = False,
+    by: By | None = None,
     oov: UnknownWords = "skip",
     answers: int = 3,
     engine: str | None = None,
@@ -73,6 +75,8 @@ def compare(
     each_pair
         Fit every tested pair of languages alone, as papers do; by default all languages are fitted
         together, into one space.
+    by
+        "spelling", "frequency" or "translations": P@1 of each such group of words is told, too.
     answers
         How many of the best target words are kept for each test word.
     engine
@@ -102,6 +106,7 @@ def compare(
         oov,
         answers,
         each_pair,
+        by,
     )
     task.check()
     calls = [(task.run, label, mapper) for label, mapper in chosen.items()]
@@ -114,6 +119,7 @@ def compare(
         provenance_of(task.embeddings, task.dictionaries.items(), task.tests.items()),
         each_pair,
         tuple(task.embeddings),
+        by,
     )
 
 
@@ -129,9 +135,11 @@ class Task:
     oov: UnknownWords
     answers: int
     each_pair: bool = False
+    by: By | None = None
 
     def check(self) -> None:
         """Find what would make every mapper fail, before the first one is fitted."""
+        check_by(self.by)
         if not self.tests:
             raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
         for metric in self.metrics:
@@ -218,6 +226,7 @@ class Task:
                     metrics=self.metrics,
                     oov=self.oov,
                     answers=self.answers,
+                    by=self.by,
                 )
 
 

@@ -38,6 +38,7 @@ from geomm_plugin.retrieval import CSLS, Cosine
 HUB_WORDS = 10_000  # frequent words of each language that hubs are looked for among
 RELATED_WORDS = 1000  # translated words whose relations are compared
 FOLDS = 5
+MAX_IDENTICAL_SHARE = 0.2  # of a dictionary's pairs, before it is told
 SUSPICIOUS_BELOW_MEDIAN = 3.0  # robust standard deviations
 
 
@@ -60,6 +61,7 @@ class Diagnosis:
     coverage: float  # share of the dictionary's source words that have such a pair
     missing_source: int
     missing_target: int
+    identical: float  # share of the dictionary's pairs that are one word twice: names, numbers
     found_in_lower_case: int  # missing words that the vocabulary holds in lower case
     hubness: dict[str, float]  # "source", "target" by themselves; "cosine", "csls" when mapped
     relational_similarity: float
@@ -75,6 +77,7 @@ class Diagnosis:
             "coverage": self.coverage,
             "missing_source": self.missing_source,
             "missing_target": self.missing_target,
+            "identical": self.identical,
             "found_in_lower_case": self.found_in_lower_case,
             **{f"hubness_{name}": value for name, value in self.hubness.items()},
             "relational_similarity": self.relational_similarity,
@@ -97,6 +100,11 @@ class Diagnosis:
             advice.append(
                 f"{self.found_in_lower_case} missing words are there in lower case. Lower-case "
                 "the dictionary."
+            )
+        if self.identical > MAX_IDENTICAL_SHARE:
+            advice.append(
+                f"{self.identical:.0%} of the pairs are the same word twice, such as names, which "
+                "are easy to translate. Look at scores by spelling (--by spelling)."
             )
         if self.n_pairs < 500:
             advice.append(
@@ -181,6 +189,7 @@ class Case:
             len(np.unique(pairs.source)) / len({word for word, _ in self.dictionary}),
             len(pairs.missing_source),
             len(pairs.missing_target),
+            sum(word == other for word, other in self.dictionary) / len(self.dictionary),
             lower,
             {
                 "source": own_hubness(unit(x[:HUB_WORDS])),

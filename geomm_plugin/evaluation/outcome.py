@@ -10,6 +10,7 @@ from typing import Any
 
 from geomm_plugin.arrays import Vector
 from geomm_plugin.errors import FormatError
+from geomm_plugin.evaluation.breakdown import GROUPS, By
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.provenance import Provenance, json_like
 from geomm_plugin.evaluation.runs import Run
@@ -33,6 +34,7 @@ class Comparison(Table):
     provenance: Provenance = field(default_factory=Provenance)
     each_pair: bool = False  # whether every pair of languages was fitted alone
     languages: tuple[str, ...] = ()
+    by: By | None = None
 
     def notes(self) -> list[str]:
         """Say what was fitted, where it could have been something else."""
@@ -126,6 +128,8 @@ class Comparison(Table):
         others = [name for name in self._metrics() if name != P_AT_1.name]
         recall = ["recall"] if self._approximate() else []
         header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {self.baseline}"]
+        groups = () if self.by is None else GROUPS[self.by][0]
+        header += [f"P@1 {group} (words)" for group in groups]
         header += [name.upper() for name in others]
         header += ["coverage", "words", *recall, "fit s", "fit MB"]
         place_of = self.places()
@@ -141,7 +145,8 @@ class Comparison(Table):
                 Cell(f"{row['p@1']:.3f}", place_of[number], interval, number=True),
                 _against(row),
             ]
-            texts = [f"{row[name]:.3f}" for name in others]
+            texts = [_part(row[f"p@1 {name}"], row[f"n_words {name}"]) for name in groups]
+            texts += [f"{row[name]:.3f}" for name in others]
             texts += [f"{row['coverage']:.3f}", str(row["n_words"])]
             texts += ["" if row[name] is None else f"{row[name]:.3f}" for name in recall]
             texts += [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
@@ -171,7 +176,8 @@ class Comparison(Table):
         recall = ["recall"] if self._approximate() else []
         if run.error is not None:
             for pair, retrieval in self._pairs():
-                names = [*self._metrics(), "coverage", "n_words", *recall, *INTERVALS]
+                names = [*self._metrics(), "coverage", "n_words", *self._parts(), *recall]
+                names += INTERVALS
                 named = {"mapper": run.label, "pair": pair, "retrieval": retrieval}
                 yield named | dict.fromkeys(names) | cost
             return
@@ -189,6 +195,7 @@ class Comparison(Table):
                 },
                 "coverage": sum(e.coverage for e in evaluations) / len(evaluations),
                 "n_words": sum(e.n_words for e in evaluations),
+                **mean_parts(evaluations),
                 **{name: mean_recall(evaluations) for name in recall},
             }
             row |= dict.fromkeys(INTERVALS) | {
@@ -213,6 +220,11 @@ class Comparison(Table):
         """Return the metrics that were asked for, or by which some mapper was scored."""
         scored = dict.fromkeys(m for run in self.runs for e in run.evaluations for m in e.scores)
         return list(self.metrics or scored) or [P_AT_1.name]
+
+    def _parts(self) -> list[str]:
+        """Return the names of the columns that break P@1 down."""
+        groups = () if self.by is None else GROUPS[self.by][0]
+        return [name for group in groups for name in (f"p@1 {group}", f"n_words {group}")]
 
     def _approximate(self) -> bool:
         return any(e.recall is not None for run in self.runs for e in run.evaluations)
@@ -243,6 +255,17 @@ def hits(evaluation: Evaluation) -> Vector:
     return P_AT_1.score(evaluation.ranks)
 
 
+def mean_parts(evaluations: list[Evaluation]) -> dict[str, Any]:
+    """Return the mean P@1 of each group of words over pairs of languages that have such words."""
+    parts = [evaluation.parts() for evaluation in evaluations]
+    means: dict[str, Any] = {}
+    for name in parts[0]:
+        known = [part[name] for part in parts if part[name] is not None]
+        total = sum(known)
+        means[name] = total if name.startswith("n_words") else total / len(known) if known else None
+    return means
+
+
 def mean_recall(evaluations: list[Evaluation]) -> float | None:
     """Return the mean recall of approximate searches; None where all are exact."""
     known = [e.recall for e in evaluations if e.recall is not None]
@@ -254,6 +277,10 @@ def _against(row: dict[str, Any]) -> Cell:
         return Cell("", number=True)
     star = "*" if row["p_holm"] < SIGNIFICANT else ""
     return Cell(f"{row['difference']:+.3f} (p = {row['p_holm']:.2g})", after=star, number=True)
+
+
+def _part(score: float | None, count: int) -> str:
+    return f"{score:.3f} ({count})" if score is not None else ""
 
 
 def _one_line(text: str, widest: int | None = None) -> str:

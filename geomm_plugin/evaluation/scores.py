@@ -51,14 +51,20 @@ def with_averages(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             by_retrieval.setdefault(row["retrieval"], []).append(row)
     for same in by_retrieval.values():
         if len(same) > 1:
-            means = {
-                name: sum(row[name] for row in same) / len(same)
-                for name, value in same[0].items()
-                if isinstance(value, float) and all(row.get(name) is not None for row in same)
+            columns = {
+                name: [row[name] for row in same if row.get(name) is not None] for name in same[0]
             }
-            words = sum(row["n_words"] for row in same)
-            averaged.append(same[0] | means | {"pair": AVERAGE, "n_words": words})
+            mean = {name: _mean(name, values) for name, values in columns.items()}
+            averaged.append(mean | {"pair": AVERAGE, "retrieval": same[0]["retrieval"]})
     return averaged
+
+
+def _mean(name: str, values: list[Any]) -> Any:
+    """Return the mean of scores, the sum of numbers of words; other columns have none."""
+    if name.startswith("n_words"):
+        return sum(values)
+    numbers = [value for value in values if isinstance(value, float)]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _cell(value: object) -> Cell:

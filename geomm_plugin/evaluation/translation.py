@@ -17,6 +17,7 @@ from geomm_plugin import registry
 from geomm_plugin.arrays import RowIndices
 from geomm_plugin.dictionary import Dictionary, DictionaryLike, as_dictionary, warn_if_swapped
 from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.evaluation.breakdown import By, break_down, check_by
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
@@ -33,6 +34,7 @@ class WordResult:
     gold: tuple[str, ...]  # its correct translations that the vocabulary holds
     rank: int  # of the best of them
     answers: tuple[tuple[str, float], ...]  # the best target words and their scores, if asked for
+    row: int = 0  # of the word in its vocabulary, where the most frequent one is the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class Evaluation:
     missing: tuple[str, ...]  # test words that were not evaluated (or counted as wrong)
     ranks: RowIndices  # of the words, and NOT_FOUND of the missing ones that count as wrong
     recall: float | None = None  # of the true nearest neighbours, where the search is approximate
+    by: By | None = None  # how the rows break P@1 down; see evaluation.breakdown
 
     def row(self) -> dict[str, Any]:
         """Return the numbers as one JSON object."""
@@ -57,8 +60,17 @@ class Evaluation:
             **self.scores,
             "coverage": self.coverage,
             "n_words": self.n_words,
+            **self.parts(),
         }
         return row if self.recall is None else row | {"recall": self.recall}
+
+    def parts(self) -> dict[str, Any]:
+        """Return P@1 and the number of words of each group that P@1 is broken down by."""
+        parts: dict[str, Any] = {}
+        for group in [] if self.by is None else break_down(self, self.by):
+            parts[f"p@1 {group.name}"] = group.p_at_1
+            parts[f"n_words {group.name}"] = len(group.words)
+        return parts
 
 
 def evaluate(
@@ -72,6 +84,7 @@ def evaluate(
     oov: UnknownWords = "skip",
     answers: int = 0,
     engine: str | None = None,
+    by: By | None = None,
 ) -> Evaluation:
     """Score the translations of a test dictionary's source words.
 
@@ -88,7 +101,10 @@ def evaluate(
         How many of the best target words are kept for each word.
     engine
         "hnsw" searches approximately, for millions of words; the recall is then reported.
+    by
+        "spelling", "frequency" or "translations": rows then tell P@1 of each such group of words.
     """
+    check_by(by)
     if oov not in ("skip", "wrong"):
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
     retrieval = as_retrieval(retrieval, engine=engine)
@@ -109,7 +125,13 @@ def evaluate(
             for both in zip(neighbors.indices, neighbors.scores, strict=True)
         ]
     words = tuple(
-        WordResult(word, tuple(space[target].words[row] for row in correct), int(rank), answer)
+        WordResult(
+            word,
+            tuple(space[target].words[row] for row in correct),
+            int(rank),
+            answer,
+            space[source].row_of[word],
+        )
         for (word, correct), rank, answer in zip(gold.items(), ranks, best, strict=True)
     )
     if oov == "wrong":
@@ -124,6 +146,7 @@ def evaluate(
         tuple(missing),
         ranks,
         getattr(searched, "recall", None),
+        by,
     )
 
 

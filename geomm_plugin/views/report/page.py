@@ -53,6 +53,7 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
         sections.summary_section(comparison),
         sections.table_section(comparison),
         sections.bars_section(comparison),
+        sections.spelling_section(comparison),
         sections.curves_section(comparison),
         sections.cost_section(comparison),
         sections.changes_section(),
