@@ -6,6 +6,8 @@ With x a row and X all rows of one language:
 - `center`:    x - mean of the rows of X       (learnt in fit)
 - `unitdim`:   each column / its norm over X   (learnt in fit)
 - `centeremb`: x - mean of x's own numbers
+- `iterative`: `unit` and `center` in turn, five times, after which rows have nearly length 1 *and*
+  mean zero (Zhang, Xu, Kawarabayashi, Jegelka, Boyd-Graber: "Are Girls Neko or Shōjo?", ACL 2019)
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from geomm_plugin.errors import (
     did_you_mean,
 )
 
-STEPS = ("unit", "center", "unitdim", "centeremb")
+STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
+ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
 LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a language
 
 
@@ -64,7 +67,7 @@ class Normalizer:
     Parameters
     ----------
     steps
-        Names among `unit`, `center`, `unitdim`, `centeremb`, applied from left to right.
+        Names among STEPS, applied from left to right.
     """
 
     def __init__(self, steps: Sequence[str] = ("unit", "center")):
@@ -75,13 +78,16 @@ class Normalizer:
                     f"Steps: {', '.join(STEPS)}."
                 )
         self.steps = tuple(steps)
+        self._plain = tuple(
+            plain for step in steps for plain in (ITERATIVE if step == "iterative" else (step,))
+        )
         self.learnt: dict[str, dict[int, Vector]] = {}  # language -> position of a step -> array
 
     def fit(self, vectors: Mapping[str, Any]) -> Normalizer:
         """Learn the means and norms of each language: one pass over its rows for each such step."""
         for language, rows in vectors.items():
             learnt: dict[int, Vector] = {}
-            for position, step in enumerate(self.steps):
+            for position, step in enumerate(self._plain):
                 if step in LEARNT:
                     learnt[position] = self._learn(step, rows, learnt, position)
             self.learnt[language] = learnt
@@ -93,7 +99,7 @@ class Normalizer:
             raise UnknownNameError(
                 f"The language {language!r} was not fitted; there are {', '.join(self.learnt)}."
             )
-        return self._apply(vectors, self.learnt[language], len(self.steps))
+        return self._apply(vectors, self.learnt[language], len(self._plain))
 
     def view(self, language: str, vectors: Matrix) -> NormalizedVectors:
         """Return the language's vectors, normalized when rows are asked for."""
@@ -112,7 +118,7 @@ class Normalizer:
         places = {
             f"{language}/{position}": (language, position)
             for language in dimensions
-            for position, step in enumerate(self.steps)
+            for position, step in enumerate(self._plain)
             if step in LEARNT
         }
         if places.keys() != state.keys():
@@ -150,7 +156,7 @@ class Normalizer:
 
     def _apply(self, vectors: Matrix, learnt: dict[int, Vector], count: int) -> Matrix:
         rows = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
-        for position, step in enumerate(self.steps[:count]):
+        for position, step in enumerate(self._plain[:count]):
             if step == "unit":
                 rows = unit(rows)
             elif step == "center":

@@ -51,6 +51,15 @@ def test_steps_apply_from_left_to_right(vectors):
     assert np.allclose(centered_last, by_hand, atol=1e-6)
 
 
+def test_iterative_rows_have_mean_zero_and_nearly_length_one(vectors):
+    rows = transformed(["iterative"], vectors)
+    assert np.allclose(rows.mean(axis=0), 0, atol=1e-6)
+    once = transformed(["unit", "center"], vectors)
+    spread, spread_once = (np.abs(np.linalg.norm(r, axis=1) - 1).max() for r in (rows, once))
+    assert spread < 1e-2 < spread_once
+    assert np.array_equal(rows, transformed(["unit", "center"] * 5, vectors))
+
+
 def test_means_come_from_fit_not_from_what_is_transformed(vectors):
     normalizer = Normalizer(["unit", "center", "unitdim"]).fit({"en": vectors})
     everything = normalizer.transform("en", vectors)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.mappers.cca import CCA
+from geomm_plugin.mappers.contrastive import Contrastive
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti
 from geomm_plugin.mappers.geomm_plus import GeoMMPlus
@@ -26,6 +27,7 @@ __all__ = [
     "GPA",
     "MSF",
     "RCSLS",
+    "Contrastive",
     "GeoMM",
     "GeoMMMulti",
     "GeoMMMultiSemi",
@@ -63,6 +65,7 @@ def register_mappers() -> Iterable[type[Mapper]]:
         CCA,
         RCSLS,
         GeoMMRCSLS,
+        Contrastive,
         Unconstrained,
         Regression,
         MetricOnly,
