@@ -31,6 +31,7 @@ from geomm_plugin.factorization import FactorizationError, few_threads
 from geomm_plugin.fitting.fit_report import FitReport, PairCounts
 from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
+from geomm_plugin.notebook import html_table
 from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
 from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 
@@ -93,6 +94,10 @@ class Mapper(ABC):
     def clone(self) -> Self:
         """Return an unfitted mapper with the same parameters."""
         return type(self)(**self.get_params())
+
+    def _repr_html_(self) -> str:
+        lines = [[name, repr(value)] for name, value in self.get_params().items()]
+        return html_table(("parameter", "value"), lines, type(self).__name__)
 
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())

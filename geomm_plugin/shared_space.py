@@ -17,6 +17,7 @@ from geomm_plugin.arrays import (
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
+from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Index, LanguageRows, Retrieval, UnitRows, mutual_neighbors
 
@@ -122,6 +123,10 @@ class SharedSpace(Mapping[str, Embeddings]):
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(value)}" for name, value in self._embeddings.items())
         return f"<SharedSpace: {sizes}>"
+
+    def _repr_html_(self) -> str:
+        lines = [[name, f"{len(e):,}", str(e.dimension)] for name, e in self._embeddings.items()]
+        return html_table(("language", "words", "dimension"), lines, "Shared space")
 
     def vector(self, language: str, word: str) -> Vector:
         """Return a word's vector in this space; unseen words go through subwords, then the map."""

@@ -12,7 +12,16 @@ PACKAGES = {"geomm_plugin": ROOT, "geomm_adapters": ROOT / "adapters"}
 # name that fits a module is its room. A module may import from its own room and from those above it
 # in this list.
 ROOMS = (
-    ("errors", "printable", "progress", "arrays", "factorization", "hookspecs", "source_file"),
+    (
+        "errors",
+        "printable",
+        "progress",
+        "arrays",
+        "factorization",
+        "hookspecs",
+        "notebook",
+        "source_file",
+    ),
     ("parameters", "registry", "files"),
     ("embeddings", "dictionary", "language_graph", "normalize"),
     ("formats",),

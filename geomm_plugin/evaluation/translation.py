@@ -19,6 +19,7 @@ from geomm_plugin.dictionary import Dictionary, DictionaryLike, as_dictionary, w
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.evaluation.breakdown import By, break_down, check_by
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
+from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
@@ -63,6 +64,11 @@ class Evaluation:
             **self.parts(),
         }
         return row if self.recall is None else row | {"recall": self.recall}
+
+    def _repr_html_(self) -> str:
+        row = {name: value for name, value in self.row().items() if value is not None}
+        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
+        return html_table(list(row), [cells])
 
     def parts(self) -> dict[str, Any]:
         """Return P@1 and the number of words of each group that P@1 is broken down by."""

@@ -28,6 +28,7 @@ from geomm_plugin.views.report.markup import (
     tag,
 )
 from geomm_plugin.views.report.page import checksum
+from geomm_plugin.views.report.sections import by_pair
 from geomm_plugin.views.report.verdict import verdicts
 
 ATTACKS = (
@@ -172,10 +173,38 @@ def test_the_table_holds_the_numbers_of_the_comparison(comparison):
     assert "ValueError: <b>no</b>" in parsed.text_in("td")
 
 
+def test_rows_of_a_pair_stand_together(comparison):
+    rows = by_pair(comparison.numbers)
+    assert sorted(map(repr, rows)) == sorted(map(repr, comparison.numbers))
+    pairs = [row["pair"] for row in rows]
+    assert pairs == sorted(pairs, key=["en-es", "es-it", "average"].index)
+    mappers = [row["mapper"] for row in rows if row["pair"] == "en-es"]
+    assert mappers == [run.label for run in comparison.runs]
+
+
+def test_readers_can_choose_a_pair(comparison):
+    parsed = Parsed(comparison.to_html())
+    (column,) = [a["data-column"] for a in parsed.attributes("select") if "data-column" in a]
+    assert column == "1", "one retrieval needs no choice"
+    assert [a["value"] for a in parsed.attributes("option")] == ["", "en-es", "es-it", "average"]
+
+
+def test_differences_are_drawn_with_their_intervals(comparison):
+    page = Parsed(comparison.to_html())
+    labels = [a["aria-label"] for a in page.attributes("svg") if a.get("role") == "img"]
+    (drawn,) = [label for label in labels if label.startswith("en-es") and "less that" in label]
+    (row,) = [
+        row for row in comparison.rows if row["pair"] == "en-es" and row["difference"] is not None
+    ]
+    for name in ("difference", "difference_low", "difference_high"):
+        assert f"{row[name]:+.3f}".replace("-", "−") in drawn
+
+
 def test_every_chart_tells_its_numbers_in_words(comparison):
     pictures = [a for a in Parsed(comparison.to_html()).attributes("svg") if a.get("role") == "img"]
     titles = [a["aria-label"].partition(":")[0] for a in pictures]
     assert titles == [
+        *("en-es, csls", "es-it, csls", "average, csls"),
         *("en-es, csls", "es-it, csls", "average, csls"),
         *("en-es, csls, different spelling", "es-it, csls, different spelling"),
         *("en-es, csls", "es-it, csls", "average, csls"),

@@ -64,6 +64,41 @@ def bar_chart(title: str, bars: Sequence[Series]) -> Markup:
     return chart(title, described, height, parts)
 
 
+def forest_chart(title: str, points: Sequence[Series]) -> Markup:
+    """Return a point with its interval for each series, and a line at 0: differences."""
+    row, top = 34, 6
+    height = top + row * len(points) + 24
+    farthest = max(max(abs(point.low), abs(point.high), abs(point.values[0])) for point in points)
+    limit = max(1.08 * farthest, 0.01)
+    axis = Axis(-limit, limit, 8, WIDTH - 60)
+    parts: list[Content] = [
+        _grid(axis, top, height - 22),
+        tag("path", d=f"M{axis(0):.1f} {top}V{height - 22}", class_="whisker"),
+    ]
+    for n, point in enumerate(points):
+        y, value = top + row * n, point.values[0]
+        parts.append(
+            tag(
+                "g",
+                tag("text", _short(point.label, 58), x=8, y=y + 12, class_="name halo"),
+                tag(
+                    "path", d=_whisker(axis(point.low), axis(point.high), y + 23), class_="interval"
+                ),
+                tag("circle", cx=axis(value), cy=y + 23, r=5, class_="dot"),
+                tag("text", _signed(value), x=WIDTH - 52, y=y + 27, class_="value"),
+                class_=point.color,
+            )
+        )
+    described = "; ".join(
+        f"{p.label} {_signed(p.values[0])} ({_signed(p.low)} to {_signed(p.high)})" for p in points
+    )
+    return chart(title, described, height, parts)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "−")
+
+
 def line_chart(title: str, lines: Sequence[Series], x_title: str) -> Markup:
     """Return a line for each series over 1, 2, 3, ..."""
     height = 270

@@ -13,7 +13,7 @@ from pathlib import Path
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.views.palette import color_rules
-from geomm_plugin.views.report import sections
+from geomm_plugin.views.report import figures, sections
 from geomm_plugin.views.report.changes import changes_data
 from geomm_plugin.views.report.markup import Markup, data_block, tag
 
@@ -52,10 +52,11 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
         "main",
         sections.summary_section(comparison),
         sections.table_section(comparison),
-        sections.bars_section(comparison),
-        sections.spelling_section(comparison),
-        sections.curves_section(comparison),
-        sections.cost_section(comparison),
+        figures.bars_section(comparison),
+        figures.differences_section(comparison),
+        figures.spelling_section(comparison),
+        figures.curves_section(comparison),
+        figures.cost_section(comparison),
         sections.changes_section(),
         sections.data_section(comparison, provenance),
     )

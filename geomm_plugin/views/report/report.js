@@ -41,6 +41,20 @@ for (const table of document.querySelectorAll(".sortable")) {
   });
 }
 
+// Filtering: the rows of one pair, of one retrieval, or all.
+function filterRows() {
+  const chosen = [...at("filters").querySelectorAll("select")].filter((select) => select.value);
+  for (const row of at("numbers").tBodies[0].rows) {
+    row.hidden = !chosen.every((select) => row.cells[Number(select.dataset.column)].textContent === select.value);
+  }
+}
+
+if (at("filters")) {
+  at("filters").hidden = false;
+  at("filters").addEventListener("change", filterRows);
+  at("filters").addEventListener("submit", (event) => event.preventDefault());
+}
+
 // A language code is told to the browser only if it is one.
 function languageTag(language) {
   try {

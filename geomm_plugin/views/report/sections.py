@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from geomm_plugin.evaluation.breakdown import break_down
-from geomm_plugin.evaluation.metrics import precision_at
 from geomm_plugin.evaluation.outcome import SIGNIFICANT, Comparison
 from geomm_plugin.evaluation.provenance import Provenance
-from geomm_plugin.evaluation.runs import AVERAGE, Run
-from geomm_plugin.evaluation.significance import bootstrap_interval
-from geomm_plugin.views.report.charts import (
-    Series,
-    bar_chart,
-    legend,
-    line_chart,
-    scatter_chart,
-)
+from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.views.report.markup import (
     Content,
     Markup,
@@ -68,7 +56,8 @@ def table_section(comparison: Comparison) -> Markup:
         ],
     )
     best = comparison.best()
-    body = [_table_row(row, others, best, len(columns)) for row in comparison.numbers]
+    rows = by_pair(comparison.numbers)
+    body = [_table_row(row, others, best, len(columns)) for row in rows]
     note = (
         "Intervals are bootstrap intervals over the test words; p-values "
         "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
@@ -77,6 +66,7 @@ def table_section(comparison: Comparison) -> Markup:
     return tag(
         "section",
         tag("h2", "All numbers"),
+        _filters(rows),
         tag(
             "div",
             tag("table", tag("thead", head), tag("tbody", body), class_="sortable", id="numbers"),
@@ -86,6 +76,33 @@ def table_section(comparison: Comparison) -> Markup:
             aria_label="All numbers",
         ),
         tag("p", tag("span", "Click a column to sort. ", class_="screen"), note, class_="note"),
+    )
+
+
+def by_pair(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of each pair and retrieval together, in the order of their first ones."""
+    order = {key: n for n, key in enumerate(dict.fromkeys(map(_pair, rows)))}
+    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(row["pair"] for row in rows))}
+    return sorted(rows, key=lambda row: (pairs[row["pair"]], order[_pair(row)]))
+
+
+def _pair(row: dict[str, Any]) -> tuple[str, str]:
+    return row["pair"], row["retrieval"]
+
+
+def _filters(rows: list[dict[str, Any]]) -> Markup:
+    """Let readers choose a pair and a retrieval; the script shows this, since it does the work."""
+    choices = []
+    for column, name in ((1, "pair"), (2, "retrieval")):
+        values = list(dict.fromkeys(row[name] for row in rows))
+        if len(values) > 1:
+            items = [tag("option", "all", value=""), *(tag("option", v, value=v) for v in values)]
+            select = tag("select", items, data_column=column)
+            choices.append(tag("label", f"{name.capitalize()} ", select))
+    return (
+        tag("form", choices, class_="choices screen", id="filters", hidden=True)
+        if choices
+        else join([])
     )
 
 
@@ -131,89 +148,6 @@ def _number(value: float | None, form: str, mark: str = "") -> Markup:
 
 def _significant(row: dict[str, Any]) -> bool:
     return row["p_holm"] is not None and row["p_holm"] < SIGNIFICANT
-
-
-def bars_section(comparison: Comparison) -> Markup:
-    """Draw P@1 with intervals, one chart for each pair and retrieval."""
-    order = {run.label: n for n, run in enumerate(comparison.runs)}
-    groups: dict[tuple[str, str], list[Series]] = {}
-    for row in comparison.numbers:
-        if row["error"] is None:
-            label = row["mapper"]
-            bar = Series(label, order[label], (row["p@1"],), row["p@1_low"], row["p@1_high"])
-            groups.setdefault((row["pair"], row["retrieval"]), []).append(bar)
-    charts = [bar_chart(f"{pair}, {name}: P@1", bars) for (pair, name), bars in groups.items()]
-    note = "P@1: the share of test words whose first answer is right. Lines: 95 % intervals."
-    return _charts("P@1", charts, note)
-
-
-def spelling_section(comparison: Comparison) -> Markup:
-    """Draw P@1 of words whose translation is spelt the same, alike, or differently."""
-    charts = []
-    bars: dict[tuple[str, str, str], list[Series]] = {}
-    counts: dict[tuple[str, str, str], int] = {}
-    for n, run in enumerate(comparison.runs):
-        for evaluation in run.evaluations:
-            for group in break_down(evaluation, "spelling"):
-                if group.p_at_1 is None:
-                    continue
-                key = "-".join(evaluation.pair), evaluation.retrieval, group.name
-                hits = np.array([evaluation.words[word].rank == 1 for word in group.words], float)
-                interval = bootstrap_interval([hits], seed=comparison.seed)
-                bar = Series(run.label, n, (group.p_at_1,), interval.low, interval.high)
-                bars.setdefault(key, []).append(bar)
-                counts[key] = len(group.words)
-    for (pair, retrieval, name), series in bars.items():
-        words = f"{counts[pair, retrieval, name]:,} words"
-        charts.append(bar_chart(f"{pair}, {retrieval}, {name} spelling: P@1 of {words}", series))
-    note = (
-        "Words whose translation is the same word, one spelt alike (a cognate), or a different "
-        "one. A gain on names alone is seen here. Lines: 95 % intervals."
-    )
-    return _charts("Where the points come from", charts, note)
-
-
-def curves_section(comparison: Comparison) -> Markup:
-    """Draw P@k against k."""
-    groups: dict[tuple[str, str], list[Series]] = {}
-    names = []
-    for n, run in enumerate(comparison.runs):
-        if run.evaluations:
-            names.append(Series(run.label, n, ()))
-        for evaluation in run.evaluations:
-            values = tuple(precision_at(k)(evaluation.ranks) for k in range(1, DEPTH + 1))
-            key = "-".join(evaluation.pair), evaluation.retrieval
-            groups.setdefault(key, []).append(Series(run.label, n, values))
-    charts = [
-        line_chart(f"{pair}, {name}: P@k", lines, "k") for (pair, name), lines in groups.items()
-    ]
-    note = "P@k: the share of test words with a right answer among the first k."
-    return _charts("P@k", charts, note, legend(names))
-
-
-def cost_section(comparison: Comparison) -> Markup:
-    """Draw P@1 against the time of the fit."""
-    rows = [row for row in comparison.numbers if row["error"] is None]
-    several = any(row["pair"] == AVERAGE for row in rows)
-    order = {run.label: n for n, run in enumerate(comparison.runs)}
-    groups: dict[tuple[str, str], list[Series]] = {}
-    for row in rows:
-        if several and row["pair"] != AVERAGE:
-            continue
-        seconds = max(row["fit_seconds"], 1e-3)  # a logarithmic axis has no zero
-        point = Series(
-            row["mapper"],
-            order[row["mapper"]],
-            (seconds, row["p@1"]),
-            row["p@1_low"],
-            row["p@1_high"],
-        )
-        groups.setdefault((row["pair"], row["retrieval"]), []).append(point)
-    charts = [
-        scatter_chart(f"{pair}, {name}: P@1 against fit time", points, "seconds to fit")
-        for (pair, name), points in groups.items()
-    ]
-    return _charts("Time and quality", charts, "Up is better, left is faster.")
 
 
 def changes_section() -> Markup:
@@ -308,17 +242,6 @@ def _notes(run: Run) -> list[str]:
         for pair, choice in run.report.regularization.items()
     ]
     return notes + [f"Warning: {warning}" for warning in run.warnings]
-
-
-def _charts(title: str, charts: list[Markup], note: str, before: Markup | None = None) -> Markup:
-    shown = charts or [tag("p", "No mapper could be scored.")]
-    return tag(
-        "section",
-        tag("h2", title),
-        before or "",
-        tag("div", shown, class_="charts"),
-        tag("p", note, class_="note"),
-    )
 
 
 def _scroll(table: Markup, name: str) -> Markup:
