@@ -21,33 +21,39 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec
-def register_mappers() -> Iterable[type[Mapper]]:  # type: ignore[empty-body]
+def register_mappers() -> Iterable[type[Mapper]]:
     """Mapper classes, each found under its name."""
+    return ()
 
 
 @hookspec
-def register_formats() -> Iterable[type[Format]]:  # type: ignore[empty-body]
+def register_formats() -> Iterable[type[Format]]:
     """File formats to read and write, found by name and suffix."""
+    return ()
 
 
 @hookspec
-def register_retrievals() -> Iterable[type[Retrieval]]:  # type: ignore[empty-body]
+def register_retrievals() -> Iterable[type[Retrieval]]:
     """Scores that rank target words, found by name."""
+    return ()
 
 
 @hookspec
-def register_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]
+def register_metrics() -> Iterable[Metric]:
     """Numbers made from the ranks of correct translations."""
+    return ()
 
 
 @hookspec
-def register_tasks() -> Iterable[type[Task]]:  # type: ignore[empty-body]
+def register_tasks() -> Iterable[type[Task]]:
     """What an aligned space can be scored on, found by name."""
+    return ()
 
 
 @hookspec
-def register_features() -> Iterable[type[Feature]]:  # type: ignore[empty-body]
+def register_features() -> Iterable[type[Feature]]:
     """Numbers of pairs of words that a re-ranking may use."""
+    return ()
 
 
 @hookspec(firstresult=True)
