@@ -1,7 +1,7 @@
 """A numpy array and a vocabulary beside it: `x.npy` or `x.vectors`, and `x.vocab`.
 
 The vocabulary is text, one word a line. xling-eval's is a pickled dict {word: row} instead: it is
-read opcode by opcode, as a list of texts and numbers, so that nothing in it can run.
+read opcode by opcode, as a list of texts and numbers, so that no code in it can run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
@@ -23,8 +24,7 @@ from geomm_plugin.parameters import plain_number
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so
-_LINES_LOOKED_AT = 20  # to tell words from words with vectors
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINES_CHECKED = 20  # to decide whether a vocabulary holds words or words with vectors
 _NUMPY_BEGINS = b"\x93NUMPY"
 _ENCODING = ("utf-8", "surrogateescape")
 
@@ -76,7 +76,7 @@ class NpyVectors(Format):
                     "cannot hold. Rename the word, or write a .safetensors file."
                 )
         text = b"".join(word_bytes(word) + b"\n" for word in embeddings.words)
-        if text.startswith((_BYTE_ORDER_MARK, _PICKLE_BEGINS)):
+        if text.startswith((BYTE_ORDER_MARK, _PICKLE_BEGINS)):
             raise FormatError(
                 f"The first word {embeddings.words[0]!r} begins with a byte order mark, or as a "
                 "pickle does: it would be read as another one. Rename the word, write it further "
@@ -107,11 +107,15 @@ def mapped_array(path: Path) -> npt.NDArray[Any]:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python 2 and of types that are refused below
+            warnings.simplefilter(
+                "ignore"
+            )  # about files of Python 2, and about types that are refused below
             array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError:
         raise
-    except Exception as error:  # numpy's header is a Python literal: whatever its parsers raise
+    except (
+        Exception
+    ) as error:  # numpy parses its header as a Python literal: anything may be raised
         raise FormatError(
             f"{path} is not a whole numpy array ({error}). Fetch it again, or write it again."
         ) from error
@@ -133,7 +137,7 @@ def _find_vocabulary(path: Path) -> Path:
 
 def _are_vectors(lines: list[str], dimension: int) -> bool:
     """Tell whether lines are words with their vectors, such as GloVe's `.txt` beside an array."""
-    first = [line.split() for line in lines[:_LINES_LOOKED_AT]]
+    first = [line.split() for line in lines[:_LINES_CHECKED]]
     return bool(first) and all(
         len(columns) > dimension > 1 and all(plain_number(c) is not None for c in columns[1:])
         for columns in first
@@ -144,7 +148,7 @@ def _read_words(path: Path) -> list[str]:
     content = path.read_bytes()
     if content.startswith(_PICKLE_BEGINS):
         return _words_in_order(path, content)
-    lines = content.removeprefix(_BYTE_ORDER_MARK).decode(*_ENCODING).split("\n")
+    lines = content.removeprefix(BYTE_ORDER_MARK).decode(*_ENCODING).split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
@@ -167,7 +171,7 @@ def _words_in_order(path: Path, content: bytes) -> list[str]:
 def _plain_dict(content: bytes) -> dict[str, int]:
     """Read a pickled dict of texts and whole numbers; anything else is a ValueError.
 
-    Only pushes and the filling of one dict are understood; nothing is imported or called.
+    Only opcodes that push values and fill one dict are allowed; nothing is imported or called.
     """
     items: list[Any] = []
     for opcode, argument, _ in pickletools.genops(content):

@@ -1,7 +1,7 @@
 r"""word2vec's binary files: a line `words dimension`, then each word, a space, and its float32.
 
-word2vec itself ends each vector with a line break, gensim does not; both are read, and written is
-what both read. Plain or gzipped.
+word2vec itself ends each vector with a line break, gensim does not. Both are read; files are
+written without line breaks, which both programs read. Plain or gzipped.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from typing import BinaryIO, ClassVar
 import numpy as np
 
 from geomm_adapters.text.growing_rows import GrowingRows
-from geomm_adapters.text.gzip_stream import broken_gzip_errors, gzip_reader, gzip_writer
+from geomm_adapters.text.gzip_stream import (
+    broken_gzip_errors,
+    create_plain_or_gzip,
+    gzip_reader,
+)
 from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _HEADER = re.compile(rb"(\d+)[ \t]+(\d+)[ \t]*\r?\n")
@@ -58,13 +61,13 @@ class Word2VecBin(Format):
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
         with (
-            _opened_to_write(path) as stream,
+            create_plain_or_gzip(path) as stream,
             progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
         ):
             stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
             for words, rows in finite_blocks(embeddings, "<f4"):
-                both = zip(words, rows, strict=True)
-                stream.write(b"".join(_bytes_of(word) + row.tobytes() for word, row in both))
+                pairs = zip(words, rows, strict=True)
+                stream.write(b"".join(_bytes_of(word) + row.tobytes() for word, row in pairs))
                 advance(len(rows))
 
 
@@ -134,13 +137,3 @@ def _cut_off(path: Path, problem: str) -> FormatError:
 def _opened_to_read(path: Path) -> Iterator[BinaryIO]:
     with path.open("rb") as file:
         yield gzip_reader(file) if path.suffix.lower() == ".gz" else file
-
-
-@contextmanager
-def _opened_to_write(path: Path) -> Iterator[BinaryIO]:
-    with disk.create(path) as file:
-        if path.suffix.lower() != ".gz":
-            yield file
-            return
-        with gzip_writer(file) as stream:
-            yield stream

@@ -1,4 +1,4 @@
-"""float32 rows whose memory follows what was read, never what a file claims to hold."""
+"""float32 rows in an array that grows as they are read, whatever size a file claims."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 class GrowingRows:
-    """Rows that grow in place, to an eighth more memory than they need at most.
+    """An array of rows that grows in place; it has at most an eighth more memory than it needs.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class GrowingRows:
         self._count = count
 
     def trimmed(self) -> npt.NDArray[np.float32]:
-        """Return all rows, and hold on to nothing else."""
+        """Return all rows, without the spare memory behind them."""
         self._resize(self._count)
         return self._array
 

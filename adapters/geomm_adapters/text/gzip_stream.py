@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-_STANDARD_LEVEL = 1  # decimal digits gain little from more: 6 takes six times as long for 11 % less
+from geomm_plugin.files import disk
+
+_STANDARD_LEVEL = 1  # level 6 takes six times as long, for files that are only 11 % smaller
 _ISAL_LEVEL = 1
 
 
@@ -44,3 +49,14 @@ def gzip_writer(file: BinaryIO) -> BinaryIO:
         level = {"compresslevel": _ISAL_LEVEL}
         return cast(BinaryIO, igzip.IGzipFile("", "wb", fileobj=file, mtime=0, **level))
     return cast(BinaryIO, gzip.GzipFile("", "wb", _STANDARD_LEVEL, file, mtime=0))
+
+
+@contextmanager
+def create_plain_or_gzip(path: Path) -> Iterator[BinaryIO]:
+    """Create a file to write to, compressed if its suffix is `.gz`."""
+    with disk.create(path) as file:
+        if path.suffix.lower() != ".gz":
+            yield file
+            return
+        with gzip_writer(file) as stream:
+            yield stream

@@ -27,8 +27,8 @@ class LineBlocks:
         is_gzip = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
         self._stream = gzip_reader(file) if is_gzip else file
         self._buffer = bytearray()
-        self._lines = memoryview(b"")  # what was read and not yet taken
-        self._bytes_per_line = 0.0  # as the first lines have
+        self._lines = memoryview(b"")  # read, but not yet taken
+        self._bytes_per_line = 0.0  # estimated from the first lines
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
@@ -46,8 +46,10 @@ class LineBlocks:
         self._lines = self._lines[bytes(self._lines).index(b"\n") + 1 :]
 
     def take(self, count: int | None, dimension: int) -> memoryview:
-        """Return lines with at most `count` words, or a handy block; nothing at the file's end."""
-        shortest = 2 * dimension + 1  # bytes of a line with a word: a space and a digit a number
+        """Return the next block of lines, with at most `count` words; empty at the file's end."""
+        shortest = (
+            2 * dimension + 1
+        )  # bytes of a line: a word, then a space and a digit for each number
         if not self._lines:
             size = _READ
             if count is not None:
@@ -64,7 +66,7 @@ class LineBlocks:
         self._lines = lines
 
     def _end_of(self, count: int, block: memoryview) -> int:
-        """Return where `count` lines end, or fewer, if these are longer than the first ones."""
+        """Return where `count` lines end; fewer lines if they are longer than was estimated."""
         for size in (int(2 * count * self._bytes_per_line) + 1024, len(block)):
             feeds = np.flatnonzero(np.frombuffer(block[:size], np.uint8) == ord("\n"))
             if len(feeds):

@@ -4,8 +4,8 @@ The word ends where the last d numbers begin, so it may hold spaces of every kin
 that are not UTF-8 (kept as surrogates, and written back as they were). A line ends in a line feed
 and nowhere else; spaces and a carriage return before it are ignored.
 
-`parse_lines` reads whole blocks at once, and gives each line that it cannot vouch for to
-`parse_line`, which reads one line with care and says what is wrong with it.
+`parse_lines` reads whole blocks at once. Each line that the fast way may not read correctly goes to
+`parse_line`, which reads one line slowly and says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from geomm_plugin.arrays import RowIndices
 _SPACE, _RETURN, _LINE_FEED = np.uint8(32), np.uint8(13), np.uint8(10)
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _NUMBER_AND_RETURN = re.compile(rb" [+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\r+(?![ \r])")
-_NUMBERS_AT_ONCE = 20_000  # so that what is worked on stays in the processor's cache
+_NUMBERS_AT_ONCE = 20_000  # so that the arrays stay in the processor's cache
 
 
 class BadLineError(Exception):
@@ -62,13 +62,13 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     text = np.frombuffer(block, np.uint8)
     separators, feeds = _find_separators(text)
     if 2 * dimension * len(feeds) > len(block):  # lines are too short for so many numbers:
-        return _parse_with_care(bytes(block), dimension)  # memory must not follow the claim
+        return _parse_line_by_line(bytes(block), dimension)  # never reserve memory by the header
     ends = separators[feeds]
     begins = np.concatenate(([0], ends[:-1] + 1))
     vectors = np.empty((len(feeds), dimension), np.float32)
     suspects = np.ones(len(feeds), bool)
     word_ends = begins.copy()
-    for rows, columns in _alike(text, separators, feeds, dimension):
+    for rows, columns in _runs_of_equal_lines(text, separators, feeds, dimension):
         bounds = separators[feeds[rows.start - 1] : feeds[rows.stop - 1] + 1]
         word_ends[rows] = bounds[1::columns]
         vectors[rows], suspects[rows] = _parse_numbers(text, bounds, columns, dimension)
@@ -78,11 +78,11 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     ]
     empty = []
     for row in np.flatnonzero(suspects).tolist():
-        found = _parse_numbered(bytes(block[begins[row] : ends[row]]), row, dimension)
-        if found is None:
+        entry = _parse_numbered(bytes(block[begins[row] : ends[row]]), row, dimension)
+        if entry is None:
             empty.append(row)
         else:
-            words[row], vectors[row] = found
+            words[row], vectors[row] = entry
     if empty:
         vectors = np.delete(vectors, empty, axis=0)
         skipped = set(empty)
@@ -90,29 +90,30 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     return Lines(words, vectors, len(feeds))
 
 
-def _parse_with_care(block: bytes, dimension: int) -> Lines:
+def _parse_line_by_line(block: bytes, dimension: int) -> Lines:
     lines = block.split(b"\n")[:-1]
     parsed = (_parse_numbered(line, number, dimension) for number, line in enumerate(lines))
-    found = [pair for pair in parsed if pair is not None]
-    vectors = np.array([values for _, values in found], np.float64).astype(np.float32)
-    return Lines([word for word, _ in found], vectors.reshape(len(found), dimension), len(lines))
+    entries = [entry for entry in parsed if entry is not None]
+    vectors = np.array([values for _, values in entries], np.float64).astype(np.float32)
+    words = [word for word, _ in entries]
+    return Lines(words, vectors.reshape(len(entries), dimension), len(lines))
 
 
 def _find_separators(text: Bytes) -> tuple[RowIndices, RowIndices]:
     """Return the positions of spaces and line feeds, and which of these are line feeds."""
-    separators = np.flatnonzero(text <= _SPACE)  # and other control characters, as a rule none
+    separators = np.flatnonzero(text <= _SPACE)  # and other control characters, which are rare
     kinds = text.take(separators)
     feeds = kinds == _LINE_FEED
-    kept = feeds | (kinds == _SPACE)
-    if not kept.all():
-        separators, feeds = separators[kept], feeds[kept]
+    is_separator = feeds | (kinds == _SPACE)
+    if not is_separator.all():
+        separators, feeds = separators[is_separator], feeds[is_separator]
     return separators, np.flatnonzero(feeds)
 
 
-def _alike(
+def _runs_of_equal_lines(
     text: Bytes, separators: RowIndices, feeds: RowIndices, dimension: int
 ) -> Iterator[tuple[slice, int]]:
-    """Yield runs of lines that have the same number of columns: a word without spaces and numbers.
+    """Yield runs of lines with the same number of columns: a word without spaces, then numbers.
 
     A space at the end of a line makes one more column, which is empty. Lines of another form, and
     those at the edges of the block, are in no run.
@@ -134,7 +135,7 @@ def _alike(
 def _parse_numbers(
     text: Bytes, bounds: RowIndices, columns: int, dimension: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Return the numbers of some lines that are alike, and which lines need care after all.
+    """Return the numbers of lines with equally many columns, and which lines to parse slowly.
 
     `bounds` are the separators before, between and after the columns, the word's included.
     """
@@ -144,10 +145,12 @@ def _parse_numbers(
     if returns.any():
         ends = ends.copy()
         ends[dimension::columns] = last - returns
-    values, vouched = parse_decimals(text, starts, ends)
+    values, is_exact = parse_decimals(text, starts, ends)
     column_of = np.arange(columns)
-    vouched.reshape(-1, columns)[:, (column_of == 0) | (column_of > dimension)] = True  # no numbers
-    doubts = np.flatnonzero(~vouched)
+    is_exact.reshape(-1, columns)[:, (column_of == 0) | (column_of > dimension)] = (
+        True  # no numbers
+    )
+    doubts = np.flatnonzero(~is_exact)
     suspects = np.zeros(len(values) // columns, bool)
     if len(doubts) > len(values) // 8:  # line by line is faster than number by number
         suspects[doubts // columns] = True
@@ -170,7 +173,7 @@ def _parse_numbered(line: bytes, number: int, dimension: int) -> tuple[str, list
 
 
 def parse_line(line: bytes, dimension: int) -> tuple[str, list[float]] | None:
-    """Read one line with care; None if there is nothing on it."""
+    """Read one line slowly and exactly; None if it is empty."""
     line = line.rstrip(b" \r")
     if not line:
         return None
@@ -212,7 +215,7 @@ def _parse_tokens(tokens: list[bytes]) -> list[float]:
 
 
 def numbers_at_end(word: bytes, integers: bool = False) -> int:
-    """Count the numbers that a word with spaces ends in: more likely numbers too many on its line.
+    """Count the numbers at the end of a word with spaces: probably the line has too many numbers.
 
     Whole numbers count only where all numbers of the line are whole: "windows 95" is a word.
     """
@@ -225,7 +228,7 @@ def numbers_at_end(word: bytes, integers: bool = False) -> int:
 
 
 def ends_in_returns(text: bytes) -> bool:
-    """Tell whether a carriage return stands after a number: a file whose lines all end so."""
+    """Tell whether a carriage return follows a number: lines then end in it, not in a line feed."""
     return _NUMBER_AND_RETURN.search(text) is not None
 
 

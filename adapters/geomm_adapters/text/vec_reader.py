@@ -23,9 +23,9 @@ from geomm_adapters.text.vec_lines import (
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 
-_MOST_BLANK = 2**16  # bytes of empty lines in a row
-_MOST_REPETITIONS = 10_000  # lines with a word seen before, where there are few others
-_TOO_MANY = 10**18
+_MAX_BLANK_BYTES = 2**16  # of empty lines in a row
+_MAX_REPETITIONS = 10_000  # lines with a word seen before, where there are few others
+_TOO_MANY = 10**18  # words: more than any file holds
 _EXPECTED = "the first line 'words dimension', such as '200000 300', or a word and its numbers"
 
 
@@ -45,9 +45,9 @@ class VecReader:
         self._seen: set[str] = set()
         self._repeated: str | None = None  # the first word that came again
         self._repetitions = 0
-        self._blank = 0  # bytes since the last line with a word
-        self._lines = 0  # lines behind us, with the header
-        self._entries = 0  # lines with a word behind us, with those that repeat one
+        self._blank = 0  # bytes of empty lines since the last line with a word
+        self._lines = 0  # lines read so far, the header included
+        self._entries = 0  # lines with a word read so far, repeated words included
         self._blocks = LineBlocks(path, file)
         self._header = self._read_header()
         self._rows = GrowingRows(self._header.dimension)
@@ -112,19 +112,19 @@ class VecReader:
         return _Header(promised, numbers)
 
     def _parse(self, block: memoryview, wanted: int | None) -> Lines:
-        """Read a block; of one that holds more lines than asked for, those that are wanted."""
+        """Parse a block; if a line after the wanted ones is bad, only the wanted ones."""
         try:
             lines = parse_lines(block, self._header.dimension)
         except BadLineError as error:
-            lines_there = bytes(block).split(b"\n")[:-1]
-            good = [n for n, line in enumerate(lines_there[: error.line]) if line.strip(b" \r")]
-            if wanted is not None and len(good) >= wanted:  # lines too short for their numbers
-                end = sum(len(line) + 1 for line in lines_there[: good[wanted - 1] + 1])
+            all_lines = bytes(block).split(b"\n")[:-1]
+            good = [n for n, line in enumerate(all_lines[: error.line]) if line.strip(b" \r")]
+            if wanted is not None and len(good) >= wanted:  # the bad line is after the wanted ones
+                end = sum(len(line) + 1 for line in all_lines[: good[wanted - 1] + 1])
                 self._blocks.give_back(block[end:])
                 return self._parse(block[:end], wanted)
-            line = lines_there[error.line]
+            line = all_lines[error.line]
             number = self._lines + error.line + 1
-            last = self._blocks.ended and error.line == len(lines_there) - 1
+            last = self._blocks.ended and error.line == len(all_lines) - 1
             raise FormatError(
                 f"{self.path}, line {number}: {error} {self._next_step(line, number, last)}"
             ) from None
@@ -146,55 +146,56 @@ class VecReader:
         if len(set(words)) == len(words) and self._seen.isdisjoint(words):
             self._seen.update(words)
         else:
-            kept = []
+            new_rows = []
             for row, word in enumerate(words):
                 if word in self._seen:
                     self._repeated = word if self._repeated is None else self._repeated
                     self._repetitions += 1
                 else:
                     self._seen.add(word)
-                    kept.append(row)
-            words, vectors = [words[row] for row in kept], vectors[kept]
+                    new_rows.append(row)
+            words, vectors = [words[row] for row in new_rows], vectors[new_rows]
         self.words += words
         self._rows.add(vectors)
-        if self._repetitions > max(_MOST_REPETITIONS, 10 * len(self.words)):
+        if self._repetitions > max(_MAX_REPETITIONS, 10 * len(self.words)):
             raise FormatError(
                 f"{self.path}, up to line {self._lines}: {self._repetitions} lines repeat one of "
                 f"{len(self.words)} words. This is no file of word vectors."
             )
 
     def _refuse_blank(self, block: memoryview) -> None:
-        """Stop at megabytes of nothing, as few compressed bytes can hold without end."""
+        """Refuse long runs of empty lines: a small compressed file can hold endlessly many."""
         is_blank = not (bytes(block[:99]).strip(b" \r\n") or bytes(block).strip(b" \r\n"))
         self._blank = self._blank + len(block) if is_blank else 0
-        if self._blank > _MOST_BLANK:
+        if self._blank > _MAX_BLANK_BYTES:
             raise FormatError(
-                f"{self.path}: over {_MOST_BLANK} bytes of empty lines follow line {self._lines}. "
-                "Take them out, or read fewer words with max_words."
+                f"{self.path}: over {_MAX_BLANK_BYTES} bytes of empty lines follow line "
+                f"{self._lines}. Take them out, or read fewer words with max_words."
             )
 
     def _check_promise(self) -> None:
         promised = self._header.promised
         if promised is None or (self.max_words is not None and len(self.words) >= self.max_words):
             return
-        found, rest = self._entries, ""
+        entries, or_more = self._entries, ""
         while block := self._blocks.take(None, 1):
             self._refuse_blank(block)
-            found += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
-            if self.max_words is not None and found > max(promised, self.max_words):
-                rest = " or more"  # and no more of the file is read than that takes
+            entries += sum(1 for line in bytes(block).split(b"\n") if line.strip(b" \r"))
+            if self.max_words is not None and entries > max(promised, self.max_words):
+                or_more = " or more"  # the rest is not counted: max_words keeps reading short
                 break
-        if found != promised:
-            cut = "The file seems cut off; fetch it again. " if found < promised else ""
+        if entries != promised:
+            cut = "The file seems cut off; fetch it again. " if entries < promised else ""
             raise FormatError(
-                f"{self.path}: line 1 promises {promised} words, but the file holds {found}{rest}. "
-                f"{cut}If it is whole, fix line 1: '{found} {self._header.dimension}', or pass "
+                f"{self.path}: line 1 promises {promised} words, but the file holds "
+                f"{entries}{or_more}. {cut}If it is whole, fix line 1: "
+                f"'{entries} {self._header.dimension}', or pass "
                 f"max_words={max(len(self.words), 1)}."
             )
 
 
 def _bounded(digits: bytes) -> int:
-    """Return a number of any length, or one that is more than any file holds."""
+    """Return the number that digits stand for, at most _TOO_MANY."""
     return int(digits) if len(digits) < len(str(_TOO_MANY)) else _TOO_MANY
 
 

@@ -32,29 +32,29 @@ def parse_in_bulk(tokens):
 @example(
     [b"123456.123456789", b"9007199254740993.0", b"0.12345678", b"0.123456789", b"1.:", b"1./"]
 )
-def test_what_is_vouched_for_is_what_float_gives(tokens):
-    values, vouched = parse_in_bulk(tokens)
-    for token, value, sure in zip(tokens, values, vouched, strict=True):
+def test_exact_numbers_are_what_float_gives(tokens):
+    values, is_exact = parse_in_bulk(tokens)
+    for token, value, sure in zip(tokens, values, is_exact, strict=True):
         if sure:
             assert parse_decimal(token) is not None
             assert value.hex() == float(token).hex()
 
 
-def test_ordinary_numbers_are_vouched_for():
+def test_ordinary_numbers_are_exact():
     tokens = [
         b"%.*f" % (n, x) for n in range(1, 11) for x in (-123.456789, -0.5, 0.061, 7.25, 999.9)
     ]
-    _, vouched = parse_in_bulk(tokens)
-    assert vouched.all()
+    _, is_exact = parse_in_bulk(tokens)
+    assert is_exact.all()
 
 
 def test_a_million_numbers_agree_with_float():
     values = np.random.default_rng(2).standard_normal(100_000).astype(np.float32)
     for form in ("{}", "{:.4f}", "{:.5f}", "{:.6f}", "{:.9f}", "{:.14f}"):
         tokens = [form.format(value).encode() for value in values.tolist()]
-        parsed, vouched = parse_in_bulk(tokens)
+        parsed, is_exact = parse_in_bulk(tokens)
         expected = np.array([float(token) for token in tokens])
-        assert np.array_equal(parsed[vouched].view("u8"), expected[vouched].view("u8"))
+        assert np.array_equal(parsed[is_exact].view("u8"), expected[is_exact].view("u8"))
 
 
 def test_a_byte_that_is_no_digit_is_never_taken_for_one():
@@ -65,11 +65,11 @@ def test_a_byte_that_is_no_digit_is_never_taken_for_one():
         for place in range(length)
         for byte in range(256)
     ]
-    values, vouched = parse_in_bulk(tokens)
-    for token, value, sure in zip(tokens, values, vouched, strict=True):
+    values, is_exact = parse_in_bulk(tokens)
+    for token, value, sure in zip(tokens, values, is_exact, strict=True):
         assert not sure or parse_decimal(token) == value
     # Ten digits in every place, and the point in its own.
-    assert vouched.sum() == sum(10 * (length - 1) + 1 for length in range(2, len(number) + 1))
+    assert is_exact.sum() == sum(10 * (length - 1) + 1 for length in range(2, len(number) + 1))
 
 
 odd_words = st.binary(max_size=6).filter(lambda word: b"\n" not in word)
