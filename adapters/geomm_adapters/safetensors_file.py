@@ -34,7 +34,7 @@ _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
 _FLOATS = ("F16", "F32", "F64")
 _METADATA = {"format": "geomm_plugin embeddings 1"}
 _LENGTH_BYTES = 8
-_MOST_OF_NOTHING = 2**31  # rows or columns of a tensor without numbers
+_MAX_EMPTY_SIDE = 2**31  # rows or columns of a tensor that holds no numbers
 _ALIGNMENT = 64
 _LONGEST_HEADER = 10**8  # as the format's own library
 _ENCODING = ("utf-8", "surrogatepass")  # any text at all, also bytes that were not UTF-8
@@ -103,7 +103,7 @@ def _write_header(stream: BinaryIO, tensors: dict[str, tuple[str, Sequence[int],
 def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
     """Cut a text into the words that end at `ends`."""
     bounds = [0, *ends.tolist()]
-    # Compared, not subtracted: the difference of two int64 may be none.
+    # Compared, not subtracted: the difference of two int64 may overflow.
     if bounds[-1] > len(text) or min(bounds[:2]) < 0 or (ends[1:] < ends[:-1]).any():
         raise tensors.error("the ends of the words are out of order")
     whole = text[: bounds[-1]].tobytes()
@@ -137,7 +137,7 @@ class _Tensors:
     def _check_places(self) -> None:
         """Refuse tensors that overlap, holes between them and a tail, as the format's library does.
 
-        Bytes that belong to no tensor or to two may mean one thing here and another elsewhere.
+        Other readers may understand bytes that belong to no tensor, or to two, differently.
         """
         places = sorted(
             self._described(name, described)[2:]
@@ -168,7 +168,7 @@ class _Tensors:
         if math.prod(shape) * dtype.itemsize != end - begin or end > self._size:
             raise self.error(f"the bytes of {name!r} are not all there; it seems cut off")
         if begin == end:  # there is nothing to map
-            if max(shape) > _MOST_OF_NOTHING:
+            if max(shape) > _MAX_EMPTY_SIDE:
                 raise self.error(f"{name!r} has the shape {shape}")
             return np.empty(shape, dtype)
         return np.asarray(np.memmap(self.path, dtype, "r", self._begin + begin, tuple(shape)))

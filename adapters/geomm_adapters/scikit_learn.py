@@ -42,8 +42,8 @@ class MapperTransformer(
     Parameters
     ----------
     mapper
-        A registered name, or a mapper, whose parameters are then `mapper__regularization` etc. It
-        stays as it is: a clone of it is fitted.
+        A registered name, or a mapper, whose parameters are then `mapper__regularization` etc. A
+        clone of it is fitted; the mapper itself does not change.
     retrieval
         What score() ranks by: a registered name, or an object such as CSLS(k=5).
 
@@ -74,13 +74,13 @@ class MapperTransformer(
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """Map rows of the kind that X held."""
+        """Map rows with the columns of X, the source side."""
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, dtype=_FLOATS)
         return self.mapper_.transform(SOURCE, rows)
 
     def transform_target(self, y: Any) -> Matrix:
-        """Map rows of the kind that y held, into the same space."""
+        """Map rows with the columns of y, the target side, into the same space."""
         check_is_fitted(self)
         return self.mapper_.transform(TARGET, self._check_targets(y))
 

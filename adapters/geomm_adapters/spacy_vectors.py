@@ -34,8 +34,8 @@ def is_spacy(source: object) -> bool:
 def from_spacy(source: Any) -> Embeddings:
     """Take words and vectors from a pipeline, a vocabulary or a table, in the order of its rows.
 
-    Words that share a row (a pruned table) each get it; rows without a word are left out. The words
-    of a floret table, which has none of its own, are those of the vocabulary.
+    Words that share a row (a pruned table) each get that row; rows without a word are left out. A
+    floret table has no words of its own: they are taken from the vocabulary.
     """
     vocabulary = getattr(source, "vocab", source)
     table = getattr(vocabulary, "vectors", vocabulary)
@@ -60,9 +60,9 @@ def from_spacy(source: Any) -> Embeddings:
             f"This {type(source).__name__} of spaCy has words in rows {rows.min()} to "
             f"{rows.max()}, but {len(table.data)} rows. Load it again."
         )
-    whole = len(rows) == len(table.data) and bool((rows == np.arange(len(rows))).all())
+    is_one_to_one = len(rows) == len(table.data) and bool((rows == np.arange(len(rows))).all())
     data = _on_cpu(table.data)
-    return Embeddings([word for word, _ in named], data if whole else data[rows])
+    return Embeddings([word for word, _ in named], data if is_one_to_one else data[rows])
 
 
 def to_spacy(
@@ -73,7 +73,7 @@ def to_spacy(
     Parameters
     ----------
     pipeline
-        Whose table is replaced; by default a new, empty one for many languages ("xx").
+        The pipeline whose table is replaced; by default a new, empty one for many languages ("xx").
     """
     try:
         import spacy
@@ -128,14 +128,15 @@ class SpacyModel(Format):
             raise missing_extra(f"{path}, a pipeline of spaCy,", "spacy") from None
         if not self.recognizes(path):
             raise FormatError(f"{path} is no folder of a spaCy pipeline with vectors.")
-        mapped_array(path / "vocab" / "vectors")  # spaCy reserves what its header claims
+        # Checks the size of the file: spaCy reserves whatever memory its header claims.
+        mapped_array(path / "vocab" / "vectors")
         try:
             embeddings = from_spacy(Vocab().from_disk(path / "vocab"))
         except OSError:
             raise
         except FormatError as error:
             raise FormatError(f"{path}: {error}") from error
-        except Exception as error:  # spaCy, msgpack and their parsers, each in its own way
+        except Exception as error:  # spaCy, msgpack and their parsers: anything may be raised
             raise FormatError(
                 f"{path}: spaCy cannot read its vocabulary and vectors "
                 f"({type(error).__name__}: {error}). Fetch the folder again."
@@ -159,11 +160,11 @@ def _from_floret(table: Any, words: Iterable[str]) -> Embeddings:
     words = [word for word in words if word and not word.isspace()]
 
     def subwords(word: str) -> Vector | None:
-        made: Vector = _on_cpu(table.get_batch([word]))[0]
-        return made if made.any() else None
+        vector: Vector = _on_cpu(table.get_batch([word]))[0]
+        return vector if vector.any() else None
 
     return SubwordEmbeddings(words, _on_cpu(table.get_batch(words)), subwords)
 
 
 def _on_cpu(data: Any) -> Any:
-    return data.get() if hasattr(data, "get") else data  # a table of cupy's, on the GPU
+    return data.get() if hasattr(data, "get") else data  # cupy arrays are on the GPU

@@ -1,4 +1,4 @@
-"""model2vec's static models and sentence-transformers' StaticEmbedding: one vector a token.
+"""model2vec's static models and sentence-transformers' StaticEmbedding: one vector per token.
 
 The tokens that are whole words are the vocabulary; any other word is the mean of its tokens, as
 model2vec encodes it (which takes the package `tokenizers`; without it only whole words are known).

@@ -6,7 +6,8 @@
     input matrix              a row for each word, then a row for each bucket of n-grams
     output matrix             not used here
 
-Quantized models (`.ftz`) may leave buckets out; the dictionary then ends with those that are kept.
+Quantized models (`.ftz`) may leave buckets out; the dictionary then ends with a list of those
+that are stored.
 
 The vector of a word is the mean of its own row, if it is in the dictionary, and the rows of its
 n-grams. Rows are read from disk when they are used.
@@ -47,7 +48,7 @@ _LONGEST_WORD = 2**24  # bytes
 _WORDS_AT_ONCE, _NGRAMS_AT_ONCE = 4096, 2**18
 
 Rows: TypeAlias = npt.NDArray[np.intp]
-Kept: TypeAlias = tuple[Rows, Rows]
+StoredBuckets: TypeAlias = tuple[Rows, Rows]  # sorted numbers of buckets, the row of each
 
 
 def is_fasttext_model(path: Path) -> bool:
@@ -63,10 +64,10 @@ class FastTextModel:
     words: list[bytes]
     counts: npt.NDArray[np.int64]
     matrix: npt.NDArray[np.float32] | QuantizedMatrix  # words, then buckets
-    shortest: int  # n-grams have so many characters at least
-    longest: int
+    shortest: int  # characters of the shortest n-grams
+    longest: int  # and of the longest
     buckets: int
-    kept: Kept | None = None  # where buckets were left out: those that are there, and their rows
+    stored_buckets: StoredBuckets | None = None  # None: all buckets are stored
 
     @cached_property
     def row_of(self) -> dict[bytes, int]:
@@ -81,10 +82,10 @@ class FastTextModel:
             while start < count:
                 stop, size = start, 0
                 while stop < min(start + _WORDS_AT_ONCE, count) and size < _NGRAMS_AT_ONCE:
-                    size += self._most_ngrams(self.words[stop])
+                    size += self._max_ngrams(self.words[stop])
                     stop += 1
                 if stop - start > 1 and size > 2 * _NGRAMS_AT_ONCE:
-                    stop -= 1  # a long word is made alone
+                    stop -= 1  # the vector of a very long word is made alone
                 vectors[start:stop] = self._means(self.words[start:stop], np.arange(start, stop))
                 advance(stop - start)
                 start = stop
@@ -94,10 +95,10 @@ class FastTextModel:
         """Make the vector of any word; None where it has no row and no n-gram."""
         name = word.encode("utf-8", "surrogateescape")
         own = np.array([self.row_of.get(name, -1)])
-        made: Vector = self._means([name], own)[0]
-        return made if made.any() else None
+        vector: Vector = self._means([name], own)[0]
+        return vector if vector.any() else None
 
-    def _most_ngrams(self, word: bytes) -> int:
+    def _max_ngrams(self, word: bytes) -> int:
         """Return how many n-grams a word has at most."""
         lengths = self.longest - max(self.shortest, 1) + 1 if self.buckets else 0
         return (len(word) + 2) * lengths if lengths > 0 else 0
@@ -117,11 +118,11 @@ class FastTextModel:
         return means
 
     def _parts(self, words: list[bytes], own: Rows) -> Iterator[tuple[Rows, Rows]]:
-        """Yield which word has which rows, some at a time: its own one, those of its n-grams."""
-        known = np.flatnonzero(own >= 0)
-        yield known, own[known]
+        """Yield (word, row) for each word's own row and the rows of its n-grams, some at a time."""
+        has_row = np.flatnonzero(own >= 0)
+        yield has_row, own[has_row]
         lengths = self.shortest, self.longest
-        if len(words) == 1 and self._most_ngrams(words[0]) > 2 * _NGRAMS_AT_ONCE:
+        if len(words) == 1 and self._max_ngrams(words[0]) > 2 * _NGRAMS_AT_ONCE:
             places = max(1, _NGRAMS_AT_ONCE // self.longest)
             for hashes in ngram_hashes_in_pieces(words[0], *lengths, places):
                 yield self._with_rows(np.zeros(len(hashes), np.intp), hashes)
@@ -133,11 +134,11 @@ class FastTextModel:
     def _with_rows(self, owners: Rows, hashes: npt.NDArray[np.uint32]) -> tuple[Rows, Rows]:
         """Return the rows of hashed n-grams; those whose bucket was left out have none."""
         rows = (hashes % np.uint32(self.buckets)).astype(np.intp)
-        if self.kept is not None:
-            buckets, places = self.kept
+        if self.stored_buckets is not None:
+            buckets, bucket_rows = self.stored_buckets
             where = np.minimum(np.searchsorted(buckets, rows), len(buckets) - 1)
             used = buckets[where] == rows
-            owners, rows = owners[used], places[where][used]
+            owners, rows = owners[used], bucket_rows[where][used]
         return owners, rows + len(self.words)
 
 
@@ -178,7 +179,7 @@ class _Reader:
         dimension, *_, model, buckets, shortest, longest, _, _ = self.take(_PARAMETERS)
         if version == VERSIONS[0] and model == _SUPERVISED:
             longest = 0  # as fastText itself reads old classifiers
-        size, n_words, _, _, n_kept = self.take(_SIZES)
+        size, n_words, _, _, n_stored = self.take(_SIZES)
         if not (
             0 < n_words <= size and dimension > 0 and buckets >= 0 and longest <= LONGEST_NGRAM
         ):
@@ -188,15 +189,15 @@ class _Reader:
                 f"up to {longest} characters",
             )
         words, counts = self.dictionary(size)
-        kept = self.kept_buckets(n_kept) if n_kept > 0 else None
+        stored = self.stored_buckets(n_stored) if n_stored > 0 else None
         matrix = self.matrix(dimension)
         rows = len(matrix)
-        buckets = buckets if longest > 0 and n_kept != 0 else 0
-        needed = buckets if kept is None else int(kept[1].max()) + 1
+        buckets = buckets if longest > 0 and n_stored != 0 else 0
+        needed = buckets if stored is None else int(stored[1].max()) + 1
         if rows < n_words + needed:
             raise _broken(self.path, f"it has {rows} rows for {n_words} words and {needed} buckets")
         return FastTextModel(
-            words[:n_words], counts[:n_words], matrix, shortest, longest, buckets, kept
+            words[:n_words], counts[:n_words], matrix, shortest, longest, buckets, stored
         )
 
     def dictionary(self, size: int) -> tuple[list[bytes], npt.NDArray[np.int64]]:
@@ -217,8 +218,8 @@ class _Reader:
         self.position = position
         return words, counts
 
-    def kept_buckets(self, count: int) -> Kept:
-        """Read which buckets were not left out, and where their rows are."""
+    def stored_buckets(self, count: int) -> StoredBuckets:
+        """Read which buckets are stored, and the row of each."""
         if count > (len(self.content) - self.position) // 8:
             raise _broken(self.path, f"it keeps {count} buckets, which are not all there")
         end = self.position + 8 * count
@@ -235,15 +236,15 @@ class _Reader:
         if quantized > 1:
             raise _broken(self.path, "it does not say whether it is quantized")
         if quantized:
-            found = read_quantized(self.content, self.position)
-            if found.shape[1] != dimension:
-                raise _broken(self.path, f"its matrix is {found.shape}, of dimension {dimension}")
-            return found
+            matrix = read_quantized(self.content, self.position)
+            if matrix.shape[1] != dimension:
+                raise _broken(self.path, f"its matrix is {matrix.shape}, of dimension {dimension}")
+            return matrix
         rows, columns = self.take(struct.Struct("<2q"))
         if columns != dimension or rows < 1:
             raise _broken(self.path, f"its matrix is {rows} x {columns}, of dimension {dimension}")
         size = 4 * rows * columns
-        if self.position + size >= len(self.content):  # the output matrix follows
+        if self.position + size >= len(self.content):  # the output matrix must follow
             raise _broken(self.path, f"{rows} x {columns} numbers are not all there")
         return np.memmap(self.path, "<f4", "r", self.position, (rows, columns))
 

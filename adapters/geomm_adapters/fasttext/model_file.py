@@ -31,7 +31,7 @@ class FastTextBin(Format):
     reader
         "mapped" (the default) reads the file itself, row by row as it is used; "fasttext" and
         "gensim" leave it to these packages, which read all of it into memory. fastText's own is
-        native code that believes what a file says: let it read only files from people you trust.
+        native code that does not check a file: use it only for files from people you trust.
     """
 
     name: ClassVar[str] = "fasttext_bin"
@@ -57,7 +57,7 @@ class FastTextBin(Format):
                 f"{path} does not begin as fastText's models do. If it is a file of word2vec, "
                 "name the format 'word2vec_bin'."
             )
-        model = read_fasttext_model(path)  # which also finds files that are cut off
+        model = read_fasttext_model(path)  # with every reader: finds files that are cut off
         if self.reader == "gensim" and isinstance(model.matrix, QuantizedMatrix):
             raise FormatError(f"{path} is quantized, which gensim cannot read. Use another reader.")
         if self.reader == "gensim":
@@ -91,8 +91,8 @@ def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
             advance(1)
 
     def subwords(word: str) -> Vector | None:
-        made: Vector = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
-        return made if made.any() else None
+        vector: Vector = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
+        return vector if vector.any() else None
 
     return SubwordEmbeddings(words[:count], vectors, subwords, {"count": counts[:count]})
 
@@ -104,12 +104,12 @@ def _read_with_gensim(path: Path, max_words: int | None) -> Embeddings:
         raise missing_extra("The reader 'gensim'", "gensim") from None
     try:
         keyed_vectors: Any = load_facebook_vectors(str(path))
-    except Exception as error:  # a classifier, or whatever a parser of its kind may raise
+    except Exception as error:  # e.g. a classifier; a parser may raise anything
         raise FormatError(
             f"{path} cannot be read by gensim: {error}. Use another reader."
         ) from error
     row = keyed_vectors.key_to_index.get("</s>")
-    if row is not None:  # gensim mixes n-grams in, but the end of a sentence has none
+    if row is not None:  # gensim adds n-grams to </s>, which in fastText has none
         keyed_vectors.vectors[row] = keyed_vectors.vectors_vocab[row]
     embeddings = from_keyedvectors(keyed_vectors)
     return embeddings if max_words is None else embeddings.head(max_words)

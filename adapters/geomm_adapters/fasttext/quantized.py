@@ -1,4 +1,4 @@
-"""fastText's quantized matrices: each row is a code a part, each code stands for a few numbers.
+"""fastText's quantized matrices: a row is cut into parts, each stored as the code of a centroid.
 
     row i = norm_i * (c_1[code_i1], c_2[code_i2], ...)        256 centroids c for each part
 
@@ -36,7 +36,7 @@ class QuantizedMatrix:
     shape: tuple[int, int]
     codes: npt.NDArray[np.uint8]  # rows x parts
     parts: list[npt.NDArray[np.float32]]  # for each part: centroids x columns
-    norms: npt.NDArray[np.float32] | None  # a row
+    norms: npt.NDArray[np.float32] | None  # one for each row
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -3,8 +3,8 @@
     h = 2166136261;  for each byte b:  h = (h xor b) * 16777619  (mod 2^32, b sign-extended)
 
 Bojanowski, Grave, Joulin, Mikolov: "Enriching Word Vectors with Subword Information", TACL 2017. An
-n-gram is n characters of UTF-8; the brackets alone are none. All words are hashed at once: each
-place in the text grows its n-gram by one character in each round.
+n-gram is n characters of UTF-8; < or > alone is not one. All words are hashed at once: round n
+extends the n-gram that begins at each character by its n-th character.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-LONGEST_NGRAM = 100  # characters; a file that claims more would have every word hashed for hours
+LONGEST_NGRAM = 100  # characters; a damaged file that claims more would take hours to hash
 _OFFSET, _PRIME = 2166136261, 16777619
 
 
@@ -36,7 +36,9 @@ def ngram_hashes_in_pieces(
     whole = b"<%b>" % word
     starts = np.flatnonzero((np.frombuffer(whole, np.uint8) & 0xC0) != 0x80)
     for first in range(0, len(starts), at_once):
-        after = first + at_once + longest  # one more than needed: no bracket ends a piece
+        after = (
+            first + at_once + longest
+        )  # one character more than needed, so that no piece seems to end the word
         end = int(starts[after]) if after < len(starts) else len(whole)
         piece = whole[int(starts[first]) : end]
         yield _hashes([piece], shortest, longest, at_once, begins=first == 0)[1]
@@ -64,8 +66,8 @@ def _hashes(
 
     hashes = np.full(len(starts), _OFFSET, np.uint32)
     position = starts.copy()
-    found_owners: list[npt.NDArray[Any]] = []
-    found_hashes: list[npt.NDArray[Any]] = []
+    ngram_owners: list[npt.NDArray[Any]] = []
+    ngram_hash_values: list[npt.NDArray[Any]] = []
     active = np.arange(len(starts))[:places]
     for length in range(1, longest + 1):
         active = active[position[active] < end[active]]
@@ -81,10 +83,10 @@ def _hashes(
             growing, until = growing[unfinished], until[unfinished]
         if length >= shortest:
             bracket = (length == 1) & (begins_word[active] | (position[active] == end[active]))
-            found_owners.append(owner[active[~bracket]])
-            found_hashes.append(hashes[active[~bracket]])
-    if not found_owners:
+            ngram_owners.append(owner[active[~bracket]])
+            ngram_hash_values.append(hashes[active[~bracket]])
+    if not ngram_owners:
         return np.empty(0, np.intp), np.empty(0, np.uint32)
-    owners, values = np.concatenate(found_owners), np.concatenate(found_hashes)
+    owners, values = np.concatenate(ngram_owners), np.concatenate(ngram_hash_values)
     order = np.argsort(owners, kind="stable")
     return owners[order], values[order]

@@ -1,7 +1,8 @@
 """gensim's KeyedVectors <-> Embeddings, and whole sets of them aligned; gensim is imported on use.
 
-Order of the keys, `get_vecattr` attributes (counts) and the floating type survive the way there and
-back. fastText's KeyedVectors keep their subwords: unseen words have vectors, also once mapped.
+The order of the keys, `get_vecattr` attributes (counts) and the floating type are the same after
+converting there and back. fastText's KeyedVectors keep their subwords: unseen words have vectors,
+also once mapped.
 """
 
 from __future__ import annotations
@@ -83,12 +84,12 @@ def align_keyedvectors(
     Parameters
     ----------
     keyed_vectors
-        By language; whatever Embeddings can be made from will do.
+        By language; anything that Embeddings can be made from.
     word_pairs
         Pairs (word, translation) for two languages, in the order in which they are given; for more
         languages {("en", "es"): pairs, ("en", "it"): pairs}.
     mapper
-        A registered name, or a mapper of one's own choice of parameters, which is fitted.
+        A registered name, or a mapper with your own parameters, which is fitted.
     """
     fitted = get_mapper(mapper) if isinstance(mapper, str) else mapper
     fitted.fit(keyed_vectors, as_dictionaries(keyed_vectors, word_pairs))
@@ -131,5 +132,5 @@ def _subword_vector(keyed_vectors: Any, word: str) -> Vector | None:
 
 
 def _is_from_gensim(source: object) -> bool:
-    """Look at the names of the classes: asking isinstance would import gensim."""
+    """Tell by the names of the classes: isinstance would have to import gensim."""
     return any(kind.__module__.partition(".")[0] == "gensim" for kind in type(source).__mro__)

@@ -19,7 +19,7 @@ from geomm_plugin.errors import FormatError, missing_extra
 from geomm_plugin.files.strict_json import parse_json
 
 Arrays = dict[str, npt.NDArray[Any]]
-SUBWORDS = ("min_n", "max_n", "bucket")  # what fastText's KeyedVectors know beside their arrays
+SUBWORDS = ("min_n", "max_n", "bucket")  # fastText's KeyedVectors need them beside their arrays
 
 
 def pack(source: Any) -> tuple[dict[str, Any], Arrays]:
@@ -30,7 +30,7 @@ def pack(source: Any) -> tuple[dict[str, Any], Arrays]:
         "vectors": np.ascontiguousarray(embeddings.vectors),
     }
     for name, values in embeddings.attributes.items():
-        if values.dtype != object:  # texts and the like: nothing that an array file holds
+        if values.dtype != object:  # an array file cannot hold texts and other objects
             arrays[f"attributes/{name}"] = np.ascontiguousarray(values)
     description: dict[str, Any] = {"kind": "embeddings"}
     if is_keyedvectors(source):

@@ -89,7 +89,7 @@ class TranslationMatrix:
     random_state
         Seed (None is 0), or numpy RandomState, for the sample of `translate(gc=1, sample_num=...)`.
     mapper
-        A registered name, or a mapper with parameters of one's own choice, which train() fits.
+        A registered name, or a mapper with your own parameters, which train() fits.
     """
 
     def __init__(
@@ -174,12 +174,12 @@ class TranslationMatrix:
         if gc and sample_num is not None:
             space = self._sampled(space, words, sample_num)
         try:
-            found = space.translate(words, SOURCE, TARGET, k=topn, retrieval=retrieval)
+            ranked = space.translate(words, SOURCE, TARGET, k=topn, retrieval=retrieval)
         except UnknownNameError as error:
             raise UnknownKeyError(str(error)) from error
         return OrderedDict(
             (word, [translation for translation, _ in translations])
-            for word, translations in zip(words, found, strict=True)
+            for word, translations in zip(words, ranked, strict=True)
         )
 
     def save(self, fname: str | Path) -> None:
@@ -190,8 +190,8 @@ class TranslationMatrix:
         arrays = {f"mapper/{name}": array for name, array in mapper.state().items()}
         packed = {}
         for name, vectors in ((SOURCE, self.source_lang_vec), (TARGET, self.target_lang_vec)):
-            packed[name], found = pack(vectors)
-            arrays |= {f"{name}/{key}": array for key, array in found.items()}
+            packed[name], named_arrays = pack(vectors)
+            arrays |= {f"{name}/{key}": array for key, array in named_arrays.items()}
         header = {
             "kind": KIND,
             "mapper": describe_mapper(mapper),
@@ -219,7 +219,7 @@ class TranslationMatrix:
             model._take_matrix()
         except MissingExtraError:
             raise
-        except Exception as error:  # whoever made the file, it was not save()
+        except Exception as error:  # not a file of save(): anything may be raised
             raise FormatError(
                 f"{path}: not a saved TranslationMatrix ({error}). Train and save again."
             ) from error
@@ -236,7 +236,7 @@ class TranslationMatrix:
         self._space = None
 
     def _shared_space(self, source: Any, target: Any) -> SharedSpace:
-        """Map both vocabularies; the last space is kept, with what retrieval learnt from it."""
+        """Map both vocabularies; the last space, with its retrieval indexes, is cached."""
         source = self.source_lang_vec if source is None else source
         target = self.target_lang_vec if target is None else target
         if self._space is None or self._space[0] is not source or self._space[1] is not target:
