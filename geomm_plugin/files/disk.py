@@ -57,9 +57,9 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def write_into(path: Path, source: Path) -> None:
-    """Copy a file into a pipe or device, which stays what it is."""
+    """Copy a file into a pipe, a device or an open file; what is in it already stays."""
     _show("open", path)
-    with source.open("rb") as content, path.open("wb", 0) as stream:
+    with source.open("rb") as content, path.open("ab", 0) as stream:
         while block := content.read(2**16):
             _show("write", path)
             stream.write(block)

@@ -18,6 +18,7 @@ from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.version import files_in
 
+_OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 LONGEST_NAME = 255  # bytes, of any file system in use
 
 
@@ -28,6 +29,8 @@ def place_of(path: Path) -> Path:
             f"Cannot write {path}: its name has {len(os.fsencode(path.name))} bytes, and a file's "
             f"name may have {LONGEST_NAME}. Choose a shorter one."
         )
+    if is_stream(path):
+        return path
     try:
         place = path.resolve() if path.is_symlink() else path
     except (OSError, RuntimeError) as error:  # links in a circle
@@ -40,11 +43,13 @@ def place_of(path: Path) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """True for a pipe or a device: it is written into, and stays what it is."""
+    """True for a pipe, a device or an open file (/dev/stdout): it is written into, as it is."""
     try:
         mode = path.stat().st_mode
     except OSError:
         return False
+    if str(path.absolute()).startswith(_OPEN_FILES) and not stat.S_ISDIR(mode):
+        return True
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -101,6 +103,24 @@ def test_a_command_writes_into_a_pipe_and_through_a_link(folder, name):
 def test_a_device_stays_a_device(folder):
     write(NULL)
     assert NULL.is_char_device()
+
+
+def test_standard_output_is_written_into(tmp_path):
+    """A pipe, or a file that the shell opened: what is in it stays."""
+    program = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "from pathlib import Path\n"
+        "from geomm_plugin.files.atomic import check_output, written_beside\n"
+        "check_output(Path('/dev/stdout'))\n"
+        "with written_beside(Path('/dev/stdout')) as part:\n    part.write_text('new')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("new", "")
+    (tmp_path / "log").write_text("old ")
+    with (tmp_path / "log").open("ab") as log:
+        subprocess.run([sys.executable, "-c", program], stdout=log, check=True)
+    assert (tmp_path / "log").read_text() == "old new"
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_an_output_of_several_files_is_refused_in_a_pipe(folder):
