@@ -153,6 +153,24 @@ class Comparison(Table):
             table.append(line + [Cell(text, number=True) for text in texts])
         return table
 
+    def paper_cells(self) -> list[list[Cell]]:
+        """Return P@1 in percent, a row for each mapper and retrieval, a column for each pair."""
+        pairs = list(dict.fromkeys(row["pair"] for row in self.numbers))
+        header = [Cell(title) for title in ("mapper", "retrieval", *pairs)]
+        lines: dict[tuple[str, str], dict[str, Cell]] = {}
+        for row, place in zip(self.numbers, self.places(), strict=True):
+            line = lines.setdefault((row["retrieval"], row["mapper"]), {})
+            if row["error"] is None:
+                star = "*" if row["p_holm"] is not None and row["p_holm"] < SIGNIFICANT else ""
+                line[row["pair"]] = Cell(f"{100 * row['p@1']:.1f}", place, star, number=True)
+        none = Cell("failed", number=True)
+        labels = list(dict.fromkeys(retrieval for retrieval, _ in lines))
+        ordered = sorted(lines, key=lambda key: labels.index(key[0]))
+        return [header] + [
+            [Cell(mapper), Cell(name), *(lines[name, mapper].get(pair, none) for pair in pairs)]
+            for name, mapper in ordered
+        ]
+
     def places(self) -> list[int | None]:
         """Return for each row whether its P@1 is the best (1) or second (2) of its kind."""
         groups: dict[tuple[str, str], list[int]] = {}

@@ -44,6 +44,10 @@ class Table(ABC):
     def cells(self) -> list[list[Cell]]:
         """Return header and rows as short texts."""
 
+    def paper_cells(self) -> list[list[Cell]]:
+        """Return header and rows as a paper shows them; by default all of them."""
+        return self.cells()
+
     def notes(self) -> list[str]:
         """Return sentences that belong below the table."""
         return []
@@ -68,9 +72,10 @@ class Table(ABC):
     def to_latex(self) -> str:
         r"""Return the table in LaTeX (booktabs): the best is bold, the second best underlined.
 
-        `\usepackage{booktabs}` belongs into the document.
+        `\usepackage{booktabs}` belongs into the document. A comparison has a column for each pair,
+        P@1 in percent, and a star where the difference from the baseline is significant.
         """
-        header, *body = self.cells()
+        header, *body = self.paper_cells()
         numbers = [all(line[at].number for line in body) for at in range(len(header))]
         lines = [
             rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numbers)}}}",

@@ -226,16 +226,29 @@ def test_rows_tell_where_they_come_from(data):
 
 
 def test_latex_is_a_table_with_the_best_in_bold(data):
-    found = compare(["procrustes", "unconstrained", Broken()], *data)
+    found = compare(
+        ["procrustes", "unconstrained", Broken(), Leaving(way="exit_")],
+        *data,
+        retrievals=["csls", "cosine"],
+    )
     latex = found.to_latex().splitlines()
-    assert latex[0].startswith(r"\begin{tabular}{lll") and latex[1] == r"\toprule"
+    assert latex[:2] == [r"\begin{tabular}{llrrr}", r"\toprule"]
+    assert latex[2] == r"mapper & retrieval & en-es & en-it & average \\"
     body = latex[latex.index(r"\midrule") + 1 : latex.index(r"\bottomrule")]
-    assert len(body) == len(found.rows)
+    assert len(body) == 8, "a row for each mapper and retrieval"
+    for row in found.rows:
+        if row["error"] is None:
+            lines = [
+                line for line in body if line.startswith(f"{row['mapper']} & {row['retrieval']}")
+            ]
+            assert f"{100 * row['p@1']:.1f}" in lines[0]
     assert len({line.count("&") for line in body}) == 1 and all(
         line.endswith(r" \\") for line in body
     )
     assert sum(r"\textbf{" in line for line in body) >= 3
-    assert "P@1 [95 \\%]" in latex[2] and "_" not in "".join(body).replace(r"\_", "")
+    assert sum(r"\underline{" in line for line in body) >= 1
+    assert r"exit\_" in "".join(body) and "_" not in "".join(body).replace(r"\_", "")
+    assert latex[-1].startswith("% All 3 languages were fitted together")
 
 
 def test_a_table_for_notebooks_and_for_pandas(data):
