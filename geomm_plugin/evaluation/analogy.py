@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from geomm_plugin.arrays import Mask, RowIndices
-from geomm_plugin.dictionary import read_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.similarity import find_row
+from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import Cosine, UnitRows
 from geomm_plugin.shared_space import SharedSpace

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geomm_plugin.arrays import Mask, Matrix
-from geomm_plugin.dictionary import read_lines
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.normalize import unit
 from geomm_plugin.shared_space import SharedSpace
 

@@ -19,12 +19,12 @@ from geomm_plugin import (
 from geomm_plugin.cli import group
 from geomm_plugin.cli.choices import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
-from geomm_plugin.dictionary import read_lines
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import evaluate_analogies
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.diagnosis import diagnose
 from geomm_plugin.evaluation.similarity import evaluate_similarity
+from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.parameters import split_choice
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import CSLS, Cosine

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Literal
 
 from geomm_plugin.datasets.catalog import find_data_set
-from geomm_plugin.dictionary import Dictionary, read_dictionary, read_lines
+from geomm_plugin.dictionary import Dictionary, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.evaluation.analogy import Questions, read_analogies
 from geomm_plugin.evaluation.paper.published import Column
 from geomm_plugin.evaluation.similarity import ScoredPairs
+from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.formats import read_embeddings
 
 Part = Literal["train", "test"]

@@ -1,0 +1,64 @@
+"""Lists as text files, one item a line: dictionaries, scored pairs, questions, sentences."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from geomm_plugin.errors import DictionaryError, FileError
+
+LONGEST_LINE = 2**24  # bytes
+ALWAYS_READ, MAX_COMPRESSION = 2**20, 50  # bytes; text shrinks to a tenth as a rule
+
+
+def split_columns(line: str) -> list[str]:
+    """Split a line at its tabs, where a column may be empty, or else at spaces.
+
+    Empty columns at the end are dropped: they say nothing.
+    """
+    if "\t" not in line:
+        return [column for column in line.split(" ") if column]
+    columns = [column.strip(" ") for column in line.split("\t")]
+    while columns and not columns[-1]:
+        columns.pop()
+    return columns
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Read the lines of a text file (or .gz), in UTF-8; bytes that are not survive as they are."""
+    try:
+        with path.open("rb") as file:
+            compressed = path.suffix == ".gz"
+            stream = gzip.GzipFile(fileobj=file) if compressed else file
+            sized = compressed and file.seekable()  # a pipe does not say how far it was read
+            size = number = 0
+            while line := stream.readline(LONGEST_LINE):
+                size, number = size + len(line), number + 1
+                swollen = sized and size > ALWAYS_READ and size > MAX_COMPRESSION * file.tell()
+                if len(line) == LONGEST_LINE or b"\0" in line or swollen:
+                    raise DictionaryError(
+                        f"{path}, line {number}: {_why_no_text(line, swollen)} Give a text file in "
+                        "UTF-8."
+                    )
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                yield line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise FileError(f"Cannot read the dictionary {path}: {why}.") from error
+    except ValueError as error:
+        if isinstance(error, DictionaryError):
+            raise
+        raise FileError(f"{str(path)!r} is no name of a file: {error}.") from error
+
+
+def _why_no_text(line: bytes, swollen: bool) -> str:
+    if swollen:
+        return "up to here it holds far more bytes than text of its compressed size has."
+    if b"\0" in line:
+        return "it holds a zero byte; it is binary, or in UTF-16."
+    return f"it is longer than {LONGEST_LINE} bytes."
