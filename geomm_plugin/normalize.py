@@ -1,6 +1,6 @@
 """[normalize] Steps that make the vectors of two languages comparable, in any order.
 
-With x a row and X all rows of one language:
+x is a row, X all rows of one language:
 
 - `unit`:      x / ||x||                       (a zero vector stays zero)
 - `center`:    x - mean of the rows of X       (learnt in fit)
@@ -29,14 +29,14 @@ from geomm_plugin.errors import (
 
 STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
 ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
-LEARNT = ("center", "unitdim")  # the steps that depend on all rows of a language
+LEARNT_STEPS = ("center", "unitdim")  # they depend on all rows of a language
 
 
 def unit(vectors: Matrix) -> Matrix:
     """Scale each row to length 1; a zero row stays zero. float16 is scaled in float32."""
     vectors = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    # Divided by the largest number first: squares of huge or tiny ones leave float32's range.
+    # Divide by the largest number first: squares of huge or tiny ones leave float32's range.
     scaled = vectors / np.where(largest > 0, largest, 1)
     lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
     result: Matrix = scaled / np.where(lengths > 0, lengths, 1)
@@ -88,7 +88,7 @@ class Normalizer:
         for language, rows in vectors.items():
             learnt: dict[int, Vector] = {}
             for position, step in enumerate(self._plain):
-                if step in LEARNT:
+                if step in LEARNT_STEPS:
                     learnt[position] = self._learn(step, rows, learnt, position)
             self.learnt[language] = learnt
         return self
@@ -119,7 +119,7 @@ class Normalizer:
             f"{language}/{position}": (language, position)
             for language in dimensions
             for position, step in enumerate(self._plain)
-            if step in LEARNT
+            if step in LEARNT_STEPS
         }
         if places.keys() != state.keys():
             raise FormatError(
@@ -129,9 +129,9 @@ class Normalizer:
         learnt: dict[str, dict[int, Vector]] = {language: {} for language in dimensions}
         for name, (language, position) in places.items():
             array = state[name]
-            floating = np.issubdtype(array.dtype, np.floating)
+            is_floating = np.issubdtype(array.dtype, np.floating)
             if not (
-                floating and array.shape == (dimensions[language],) and np.isfinite(array).all()
+                is_floating and array.shape == (dimensions[language],) and np.isfinite(array).all()
             ):
                 raise FormatError(
                     f"The array {name!r} must hold {dimensions[language]} finite numbers, one a "
@@ -171,8 +171,8 @@ class Normalizer:
 class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):
     """The vectors of a language, normalized row by row when they are asked for.
 
-    `view[rows]` is an ordinary array; the vocabulary itself is never copied. All else that an array
-    can do (`view.T`, `view - mean`, `np.asarray(view)`, ...) normalizes everything first.
+    `view[rows]` is an ordinary array; the vocabulary itself is never copied. All other operations
+    of an array (`view.T`, `view - mean`, `np.asarray(view)`, ...) normalize all rows first.
     """
 
     ndim = 2
@@ -210,8 +210,8 @@ class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):
             yield self[start : start + size]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Matrix:
-        everything: Matrix = self[:]
-        return everything if dtype is None else everything.astype(dtype)
+        all_rows: Matrix = self[:]
+        return all_rows if dtype is None else all_rows.astype(dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         arrays = (np.asarray(x) if isinstance(x, NormalizedVectors) else x for x in inputs)

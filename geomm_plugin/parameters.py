@@ -1,6 +1,6 @@
 """Parameters of mappers and retrievals: read from their types, checked, and parsed from text.
 
-The annotations of the constructor say everything: `float | Literal["auto"]`, `int | None`,
+Types and bounds are the annotations of the constructor: `float | Literal["auto"]`, `int | None`,
 `Annotated[float, AtLeast(0)]`, `tuple[str, ...]`.
 """
 
@@ -81,7 +81,7 @@ def _hints(owner: Any) -> dict[str, Any]:
     """Evaluate the annotations of a class (field by field of its bases) or of a function."""
     try:
         return typing.get_type_hints(owner, include_extras=True)
-    except NameError:  # a name that exists only for type checkers, or in another module
+    except NameError:  # imported for type checkers only, or defined in another module
         return {}
 
 
@@ -122,7 +122,7 @@ def parse_settings(owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def check_known(label: str, name: str, known: Collection[str]) -> None:
-    """Refuse a parameter that there is not."""
+    """Refuse a parameter name that does not exist."""
     if name not in known:
         raise ParameterError(
             f"{label!r} has no parameter {name!r}.{did_you_mean(name, known)} "
@@ -152,7 +152,7 @@ def _fits_one(value: Any, option: Any) -> bool:
     if origin is dict:
         return isinstance(value, dict)
     if option is list:
-        return isinstance(value, (tuple, list))  # what was saved comes back as a tuple
+        return isinstance(value, (tuple, list))  # a saved list is loaded as a tuple
     if option is None or option is type(None):
         return value is None
     if option is bool:
@@ -176,14 +176,14 @@ def _parse(text: str, annotation: Any) -> tuple[bool, Any]:
     """Try the options in order; the first whose value fits wins."""
     for option in options_of(annotation):
         kind = typing.get_args(option)[0] if typing.get_origin(option) is Annotated else option
-        for candidate in _readings(text, kind):
+        for candidate in _possible_values(text, kind):
             if _fits_one(candidate, option):
                 return True, candidate
     return False, None
 
 
-def _readings(text: str, kind: Any) -> list[Any]:
-    """Return the values that a text may stand for, given the kind that is wanted."""
+def _possible_values(text: str, kind: Any) -> list[Any]:
+    """Return the values that a text may stand for, if a value of this type is wanted."""
     if typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0]
         parts = [_parse(part.strip(), element) for part in text.split(",") if part.strip()]
@@ -194,18 +194,19 @@ def _readings(text: str, kind: Any) -> list[Any]:
         return [None] if text.lower() == "none" else []
     if kind is bool:
         return [{"true": True, "yes": True, "false": False, "no": False}.get(text.lower())]
-    readings: list[Any] = []
+    numbers: list[Any] = []
     if (number := plain_number(text)) is not None:
-        readings = [number] if kind is float or not _WHOLE.fullmatch(text) else [int(text), number]
-    return [*readings, text]
+        is_whole = kind is not float and _WHOLE_NUMBER.fullmatch(text)
+        numbers = [int(text), number] if is_whole else [number]
+    return [*numbers, text]
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_WHOLE = re.compile(r"[+-]?\d{1,4000}", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,4000}", re.ASCII)
 
 
 def plain_number(text: str) -> float | None:
-    """Return the number that a text is in ASCII digits, if it is one and finite.
+    """Return the finite number that a text in ASCII digits stands for, or None.
 
     Python's float() also takes 1_0, digits of other scripts, spaces, nan and infinity.
     """

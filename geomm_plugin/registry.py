@@ -1,11 +1,11 @@
 """Everything that is registered, by name: mappers, formats, retrievals, metrics and tasks.
 
 Built-in and third-party plugins come through the same hooks. Nothing is loaded before the first
-look-up: a plugin that is itself being imported can therefore never be registered half.
+look-up: so a plugin whose import is not finished is never registered with half of its hooks.
 
-An installed plugin that is broken (an unknown hook, a name that is taken, an item of another kind,
-an exception or sys.exit) loses what is broken, is named in one warning, and harms no command. What
-is registered by hand is the caller's own: there the same is an error.
+An installed plugin may be broken: an unknown hook, a name that is taken, an item of another kind,
+an exception or sys.exit. Then only its broken part is left out, one warning names it, and every
+command still works. In a plugin that the caller registers by hand, the same is an error.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ BUILT_IN = (
     "geomm_plugin.evaluation.task",
     "geomm_adapters",
 )
-PART = "a part of the plugin"
+PLUGIN_PART = "a part of the plugin"  # in warnings
 T = TypeVar("T")
 
 
@@ -84,10 +84,10 @@ class Plugins:
     def __init__(self, built_in: tuple[str, ...] = BUILT_IN, group: str = hookspecs.PROJECT):
         self.built_in = built_in
         self.group = group
-        self.generation = 0  # counts registrations, so that catalogs know when to look again
+        self.generation = 0  # counts registrations, so that catalogs know when to collect again
         self._manager: pluggy.PluginManager | None = None
         self._origins: dict[str, Origin] = {}  # in the order of registration
-        self._installed: set[str] = set()  # plugins that came by an entry point
+        self._installed: set[str] = set()  # plugins that were loaded from entry points
         self._warnings: set[str] = set()  # each is given once
         self.catalogs: list[Catalog[Any]] = []  # each adds itself
 
@@ -118,7 +118,7 @@ class Plugins:
         try:
             self._check_hooks(name)
             for catalog in self.catalogs:
-                len(catalog)  # refuses names that are taken
+                len(catalog)  # collects it, which refuses names that are taken
         except BaseException:
             self.unregister(plugin)
             raise
@@ -149,7 +149,7 @@ class Plugins:
     def implementations(self, hook: str) -> list[pluggy.HookImpl]:
         """Return the implementations of a hook in the order of registration, built-in ones first.
 
-        pluggy's own order follows the wishes of plugins (tryfirst, trylast).
+        pluggy's own order would let plugins come first or last (tryfirst, trylast).
         """
         unsorted: list[pluggy.HookImpl] = getattr(self.manager.hook, hook).get_hookimpls()
         place_of = {name: place for place, name in enumerate(self._origins)}
@@ -160,11 +160,11 @@ class Plugins:
         return plugin_name in self.built_in
 
     def is_installed(self, plugin_name: str) -> bool:
-        """Tell whether a plugin came by an entry point: it may be broken, and nobody asked."""
+        """Tell whether a plugin was loaded from an entry point, not registered by the caller."""
         return plugin_name in self._installed
 
     def warn(self, name: str, package: str, problem: object, what: str = "the plugin") -> None:
-        """Say once that a plugin, or a part of it, was left out, whose it is, and what to do."""
+        """Warn once that a plugin, or a part of it, was left out; name its package and a fix."""
         if isinstance(problem, SystemExit):
             problem = f"it ended with status {problem}"
         reason = str(problem).removesuffix(".")
@@ -178,12 +178,12 @@ class Plugins:
         return self._origins.get(plugin_name, Origin("unknown", ""))
 
     def _load(self, entry_point: EntryPoint) -> None:
-        """Register one entry point; a broken one is skipped, and named, but harms nobody else."""
+        """Register one entry point; if it is broken, warn and skip it."""
         package = entry_point.dist.name if entry_point.dist else entry_point.value
         version = entry_point.dist.version if entry_point.dist else ""
         assert self._manager is not None
         name = entry_point.name
-        if self._manager.has_plugin(name):  # of another package
+        if self._manager.has_plugin(name):  # another package uses the same name
             name = f"{name} ({package})"
         try:
             self._add(entry_point.load(), name, Origin(package, version))
@@ -193,8 +193,8 @@ class Plugins:
         self._installed.add(name)
         try:
             self._check_hooks(name)
-        except PluginError as error:  # of a newer version, or misspelt; its other hooks are used
-            self.warn(name, package, error, what=PART)
+        except PluginError as error:  # a misspelt or newer hook; the others are used
+            self.warn(name, package, error, what=PLUGIN_PART)
 
     def _add(self, plugin: object, name: str, origin: Origin) -> None:
         assert self._manager is not None
@@ -202,13 +202,13 @@ class Plugins:
         try:
             self._manager.register(plugin, name=name)
         except BaseException:
-            if self._manager.get_plugin(name) is plugin:  # hooks that came before the bad one
+            if self._manager.get_plugin(name) is plugin:  # its hooks before the bad one are in
                 self._manager.unregister(plugin)
             raise
         self.generation += 1
 
     def _check_hooks(self, name: str) -> None:
-        """A hook implementation that no hook is named after would silently do nothing."""
+        """Refuse an implementation of an unknown hook, which would silently do nothing."""
         assert self._manager is not None
         known = [hook for hook in vars(hookspecs) if hook.startswith(("register_", "to_"))]
         plugin = self._manager.get_plugin(name)
@@ -227,7 +227,7 @@ def _own_origin() -> Origin:
 
     try:
         return Origin("geomm-plugin", version("geomm-plugin"))
-    except PackageNotFoundError:  # a checkout on the path, not installed
+    except PackageNotFoundError:  # a source checkout on sys.path
         return Origin("geomm-plugin", "(not installed)")
 
 
@@ -248,7 +248,7 @@ class Catalog(Mapping[str, T]):
     base
         What they all inherit from, as "module:class"; imported when the first one is looked up.
     classes
-        Whether they are classes, to be made with parameters, or things to use as they are.
+        True if items are classes, to be made with parameters; False if they are used directly.
     """
 
     def __init__(self, kind: str, hook: str, base: str, plugins: Plugins, classes: bool = True):
@@ -338,10 +338,10 @@ class Catalog(Mapping[str, T]):
                 for item in items:
                     try:
                         self._add(entries, Entry(item, origin, plugins.is_built_in(name)))
-                    except Exception as error:  # a third-party item: looking at it may raise, too
+                    except Exception as error:  # third-party item: anything may be raised
                         if not plugins.is_installed(name):
                             raise
-                        plugins.warn(name, origin.package, error, what=PART)
+                        plugins.warn(name, origin.package, error, what=PLUGIN_PART)
             self._entries = entries
             self._generation = plugins.generation
         return self._entries

@@ -15,14 +15,14 @@ from geomm_plugin.factorization import svd
 def principal_plane(vectors: Matrix) -> tuple[Matrix, float]:
     """Return two coordinates for each row, and the share of the variance that they keep.
 
-    Each direction points to where its largest coordinate is positive, so that the same words give
-    the same picture.
+    The sign of each direction is chosen so that its largest coordinate is positive: the same words
+    always give the same picture.
     """
     centered = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
     left, lengths, _ = svd(centered)
     plane = np.zeros((len(vectors), 2))
-    kept = min(2, len(lengths))
-    plane[:, :kept] = left[:, :kept] * lengths[:kept]
+    columns = min(2, len(lengths))
+    plane[:, :columns] = left[:, :columns] * lengths[:columns]
     largest = plane[np.abs(plane).argmax(axis=0), [0, 1]]
     plane *= np.where(largest < 0, -1, 1)
     total = float((lengths**2).sum())

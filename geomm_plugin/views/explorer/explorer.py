@@ -71,13 +71,13 @@ class Explorer:
     def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """Return words that begin with a text, in one language or all; the nearest to it first."""
         text = text.strip()[:LONGEST_TEXT]
-        found = [
+        matches = [
             (self._searches[where].closeness(row, text), row, where)
             for where in ([self._language(language)] if language else self.languages)
             for row in self._searches[where].find(text, SUGGESTIONS)
         ]
-        found.sort(key=lambda item: item[:2])
-        return [self._word(where, row) for _, row, where in found[:SUGGESTIONS]]
+        matches.sort(key=lambda item: item[:2])
+        return [self._word(where, row) for _, row, where in matches[:SUGGESTIONS]]
 
     def translate(
         self, mapper: int, language: str, row: int, retrieval: str
@@ -100,25 +100,25 @@ class Explorer:
             words += [word for word in near if (word["language"], word["row"]) != (language, row)]
         space = self._space(mapper)
         vectors = np.array([space.unit_vectors(w["language"])[w["row"]] for w in words])
-        plane, kept = principal_plane(vectors)
+        plane, variance_share = principal_plane(vectors)
         points = [
             word | {"x": float(x), "y": float(y)} for word, (x, y) in zip(words, plane, strict=True)
         ]
-        return {"points": points, "variance": kept}
+        return {"points": points, "variance": variance_share}
 
     def _nearest(
         self, mapper: int, language: str, row: int, target: str, retrieval: str, count: int
     ) -> list[dict[str, Any]]:
         space, row = self._space(mapper), self._row(language, row)
-        with self._making:  # what an index learns is kept, and is learnt once
+        with self._making:  # each index is made once, then cached
             index = space.index(language, target, retrieval)
             lock = self._locks.setdefault(index, threading.Lock())
         query = space.unit_rows(language).take(np.array([row]))
         with lock:
-            found = index.search(query, min(count, len(self._vocabularies[target])))
+            nearest = index.search(query, min(count, len(self._vocabularies[target])))
         return [
             self._word(target, int(where)) | {"score": float(score)}
-            for where, score in zip(found.indices[0], found.scores[0], strict=True)
+            for where, score in zip(nearest.indices[0], nearest.scores[0], strict=True)
         ]
 
     def _word(self, language: str, row: int) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The explorer's web server: on this machine only, and only for who knows the whole address.
+"""The explorer's web server: on this machine only, and only for users who know the whole address.
 
 Any page in the user's browser can send requests to 127.0.0.1. So the address holds a random token,
-the Host header must name this server (else a foreign name could be pointed at it), requests that
-come from other origins are refused, and the page may load nothing but its own files.
+the Host header must name this server (else another site's name could be made to lead to it: DNS
+rebinding), requests that come from other origins are refused, and the page may load nothing but its
+own files.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-WAITING_CLIENTS = 200  # that have not been accepted yet
-PAUSE = 0.1  # seconds, where no descriptor is left for a client
-NONE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+MAX_WAITING_CLIENTS = 200  # not accepted yet
+RETRY_SECONDS = 0.1  # waiting time where no file descriptor is left for a client
+OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Query = dict[str, str]
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class ExplorerServer(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = False
-    request_queue_size = WAITING_CLIENTS
+    request_queue_size = MAX_WAITING_CLIENTS
 
     def __init__(self, explorer: Explorer, port: int = 0):
         try:
@@ -79,12 +80,12 @@ class ExplorerServer(ThreadingHTTPServer):
         self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a client; where no descriptor is left, wait: it stays in the queue, ready."""
+        """Accept a client; where no file descriptor is left, wait, while it stays in the queue."""
         try:
             return super().get_request()
         except OSError as error:
-            if error.errno in NONE_LEFT:
-                time.sleep(PAUSE)
+            if error.errno in OUT_OF_RESOURCES:
+                time.sleep(RETRY_SECONDS)
             raise
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -125,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "This page answers only its own address.")
             return
         if any(name in self.headers for name in ("Content-Length", "Transfer-Encoding")):
-            # What follows would be taken for the next request, whoever wrote it.
+            # The body would be read as the next request (request smuggling).
             self.send_error(HTTPStatus.BAD_REQUEST, "A question has no body.")
             return
         name = name or "index.html"
@@ -142,17 +143,17 @@ class Handler(BaseHTTPRequestHandler):
     def _comes_from_here(self, opens_page: bool) -> bool:
         """Tell whether a request is the page's own, or opens it: by hand, or by the redirect page.
 
-        A browser calls the redirect page, a file, another site.
+        The redirect page is a file, so browsers report that its requests come from another site.
         """
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         site = self.headers.get("Sec-Fetch-Site", "none")
         how = self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")
-        led_here = opens_page and how == ("navigate", "document")
+        is_navigation = opens_page and how == ("navigate", "document")
         return (
             len(hosts) == 1
             and hosts[0] in self.server.hosts
             and all(origin == f"http://{hosts[0]}" for origin in origins)
-            and (site in ("none", "same-origin") or led_here)
+            and (site in ("none", "same-origin") or is_navigation)
         )
 
     def _answer(self, question: Callable[[Explorer, Query], Any], text: str) -> None:
@@ -169,7 +170,7 @@ class Handler(BaseHTTPRequestHandler):
         self._send(status, "application/json", json.dumps(answer).encode("ascii"))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Refuse what is no request of the page's, and close the connection."""
+        """Refuse a request that the page would not send, and close the connection."""
         self.close_connection = True
         status = HTTPStatus(code)
         self._refuse(status, message if status == HTTPStatus.BAD_REQUEST else f"{status.phrase}.")

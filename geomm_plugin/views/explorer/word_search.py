@@ -15,7 +15,7 @@ def fold(text: str) -> str:
     """Return a text without case and accents: "Café" becomes "cafe"."""
     if text.isascii():
         return text.lower()
-    # Letters hide in compatibility characters, and folding makes new composed ones: twice.
+    # Decomposed twice: compatibility characters contain letters, and casefold composes new ones.
     folded = unicodedata.normalize("NFKD", text).casefold()
     decomposed = unicodedata.normalize("NFKD", folded)
     return "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -1,4 +1,4 @@
-"""One look for all pictures, and files that are the same whenever the numbers are."""
+"""One look for all pictures; the same numbers always give the same file."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def printable(word: str) -> str:
 
 
 def add_legend(figure: Figure, axes: Axes) -> None:
-    """Name what the axes show, above them; names are texts, not formulas between dollar signs."""
+    """Add a legend above the axes; dollar signs in names do not start a formula."""
     handles, names = axes.get_legend_handles_labels()
     widest = max(map(len, names))
     columns = max(1, min(len(names), int(figure.get_figwidth() * 13 / (widest + 6))))

@@ -14,7 +14,7 @@ from geomm_plugin.views.plots.figure import COLORS, add_legend, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HATCHES = ("", "//", "..")  # tell mappers apart that share a colour
+HATCHES = ("", "//", "..")  # so that mappers of the same colour look different
 
 
 def plot_scores(
@@ -43,9 +43,9 @@ def plot_scores(
     with new_figure(max(4.0, 1.2 + 0.28 * len(pairs) * len(mappers)), 3.2, fonts=fonts) as drawn:
         figure, (axis,) = drawn
         for n, mapper in enumerate(mappers):
-            found = {row["pair"]: row for row in chosen if row["mapper"] == mapper}
-            places = [i for i, pair in enumerate(pairs) if pair in found]
-            own = [found[pairs[i]] for i in places]
+            row_of_pair = {row["pair"]: row for row in chosen if row["mapper"] == mapper}
+            places = [i for i, pair in enumerate(pairs) if pair in row_of_pair]
+            own = [row_of_pair[pairs[i]] for i in places]
             scores = np.array([row["p@1"] for row in own])
             lengths = [
                 scores - np.array([row.get("p@1_low", row["p@1"]) for row in own]),

@@ -102,7 +102,7 @@ def _draw(
 
 
 def spread_labels(axis: Axes) -> None:
-    """Move each label around its point until it covers no other one, if there is such a place."""
+    """Move each label around its point to where it covers no other one, or else the fewest."""
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 

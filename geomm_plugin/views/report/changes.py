@@ -1,4 +1,4 @@
-"""Which words one mapper gets right and another wrong, as data for the page's script."""
+"""Words that one mapper translates correctly and another does not, as data for the script."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from geomm_plugin.views.report.axis import Axis, around, around_logarithmic
 from geomm_plugin.views.report.markup import Content, Markup, tag
 
 WIDTH = 420
-CHARACTER = 6.7  # mean width of a character at 12 pixels
+CHARACTER_WIDTH = 6.7  # pixels, the mean at a font size of 12 pixels
 DASHES = ("", "6 3", "2 3")
 
 
@@ -31,12 +31,12 @@ class Series:
 
     @property
     def dash(self) -> str | None:
-        """The dashes of its line, which tell it from the one that shares its colour."""
+        """The dashes of its line, so that two lines of one colour look different."""
         return DASHES[self.order // COUNT % len(DASHES)] or None
 
 
 def bar_chart(title: str, bars: Sequence[Series]) -> Markup:
-    """Return horizontal bars with the interval of each, its name above and its value behind."""
+    """Return horizontal bars with the interval of each, with its name above and value after it."""
     row, top = 38, 6
     height = top + row * len(bars) + 24
     most = max([bar.high for bar in bars] + [bar.values[0] for bar in bars] + [0.05])
@@ -152,8 +152,8 @@ def scatter_chart(title: str, points: Sequence[Series], x_title: str) -> Markup:
         )
     labels = place_labels(points, places, height - 40)
     for point, (a, b), (left, baseline) in zip(points, places, labels, strict=True):
-        if abs(baseline - 4 - b) > 7:  # a line leads from a label that had to move away
-            near = left if left > a else left + CHARACTER * len(_short(point.label, 30))
+        if abs(baseline - 4 - b) > 7:  # the label had to move away: a line joins it to its point
+            near = left if left > a else left + CHARACTER_WIDTH * len(_short(point.label, 30))
             parts.append(
                 tag("path", d=f"M{a:.1f} {b:.1f}L{near:.1f} {baseline - 4:.1f}", class_="lead")
             )
@@ -167,10 +167,10 @@ def place_labels(
 ) -> list[tuple[float, float]]:
     """Return where each label begins: beside its point, moved up or down until it is free."""
     taken = [(a - 6, a + 6, b + 4) for a, b in places]
-    found: dict[int, tuple[float, float]] = {}
+    label_starts: dict[int, tuple[float, float]] = {}
     for n in sorted(range(len(points)), key=lambda n: places[n][1]):
         a, b = places[n]
-        width = CHARACTER * len(_short(points[n].label, 30))
+        width = CHARACTER_WIDTH * len(_short(points[n].label, 30))
         left = a + 9 if a + 9 + width <= WIDTH else a - 9 - width
         left = max(left, 2)
         shifts = [sign * step for step in range(0, int(bottom), 7) for sign in (1, -1)]
@@ -185,8 +185,8 @@ def place_labels(
         ]
         y = free[0] if free else b + 4
         taken.append((left, left + width, y))
-        found[n] = left, y
-    return [found[n] for n in range(len(points))]
+        label_starts[n] = left, y
+    return [label_starts[n] for n in range(len(points))]
 
 
 def legend(series: Sequence[Series]) -> Markup:
@@ -212,7 +212,7 @@ def legend(series: Sequence[Series]) -> Markup:
 
 
 def chart(title: str, described: str, height: float, parts: Sequence[Content]) -> Markup:
-    """Return a figure: its title, and a picture whose numbers are told to who cannot see it."""
+    """Return a figure: its title, and a picture with its numbers as text, for screen readers."""
     picture = tag(
         "svg",
         parts,
@@ -237,12 +237,12 @@ def _grid(axis: Axis, top: float, bottom: float) -> Markup:
     )
 
 
-def _y_grid(axis: Axis, left: float, right: float) -> Markup:
+def _y_grid(axis: Axis, left: float, end: float) -> Markup:
     return tag(
         "g",
         [
             [
-                tag("path", d=f"M{left} {axis(value):.1f}H{right}", class_="grid"),
+                tag("path", d=f"M{left} {axis(value):.1f}H{end}", class_="grid"),
                 tag("text", f"{value:g}", x=left - 6, y=axis(value) + 4, class_="tick end"),
             ]
             for value in axis.ticks()

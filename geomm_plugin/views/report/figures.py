@@ -32,7 +32,7 @@ def bars_section(comparison: Comparison) -> Markup:
             bar = Series(label, order[label], (row["p@1"],), row["p@1_low"], row["p@1_high"])
             groups.setdefault((row["pair"], row["retrieval"]), []).append(bar)
     charts = [bar_chart(f"{pair}, {name}: P@1", bars) for (pair, name), bars in groups.items()]
-    note = "P@1: the share of test words whose first answer is right. Lines: 95 % intervals."
+    note = "P@1: the share of test words whose first answer is correct. Lines: 95 % intervals."
     return _charts("P@1", charts, note)
 
 
@@ -98,7 +98,7 @@ def curves_section(comparison: Comparison) -> Markup:
     charts = [
         line_chart(f"{pair}, {name}: P@k", lines, "k") for (pair, name), lines in groups.items()
     ]
-    note = "P@k: the share of test words with a right answer among the first k."
+    note = "P@k: the share of test words with a correct answer among the first k."
     return _charts("P@k", charts, note, legend(names))
 
 

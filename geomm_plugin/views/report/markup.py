@@ -24,7 +24,7 @@ Attribute: TypeAlias = "str | float | bool | None"
 
 
 def escape(text: str) -> str:
-    """Return a text as it stands in markup; bytes that were not UTF-8 are shown as such."""
+    """Return a text escaped for markup; bytes that were not UTF-8 become visible escapes."""
     return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 

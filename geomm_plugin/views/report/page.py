@@ -1,7 +1,6 @@
 """The report page: everything inline, and a policy that lets nothing else run or load.
 
-The policy names the script and the style by their checksums, so that no other one, wherever it may
-come from, is run.
+The policy names the script and the style by their checksums, so that the browser runs no other one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
     Parameters
     ----------
     provenance
-        The files and the command behind the numbers, which the comparison does not know.
+        The files and the command that made the numbers; the comparison does not know them.
     """
     provenance = provenance or Provenance()
     # Our own files: the only texts that are not escaped. No text of the data is in them.
@@ -67,6 +66,6 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
 
 
 def checksum(text: str) -> str:
-    """Return what a Content-Security-Policy calls an inline script or style by."""
+    """Return the checksum that names an inline script or style in a Content-Security-Policy."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

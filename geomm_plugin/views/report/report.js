@@ -55,7 +55,7 @@ if (at("filters")) {
   at("filters").addEventListener("submit", (event) => event.preventDefault());
 }
 
-// A language code is told to the browser only if it is one.
+// The attribute lang is set only to a valid language code.
 function languageTag(language) {
   try {
     return Intl.getCanonicalLocales(language)[0];
@@ -108,11 +108,11 @@ function wordList(title, pair, rows, mappers) {
 function showChanges() {
   const [a, b] = [Number(at("first").value), Number(at("second").value)];
   const pair = data.pairs[Number(at("pair").value)];
-  const right = (mapper, n) => pair.ranks[mapper][n] === 1;
+  const isCorrect = (mapper, n) => pair.ranks[mapper][n] === 1;
   const all = pair.words.map((_, n) => n);
-  const onlyA = all.filter((n) => right(a, n) && !right(b, n));
-  const onlyB = all.filter((n) => right(b, n) && !right(a, n));
-  const both = all.filter((n) => right(a, n) && right(b, n)).length;
+  const onlyA = all.filter((n) => isCorrect(a, n) && !isCorrect(b, n));
+  const onlyB = all.filter((n) => isCorrect(b, n) && !isCorrect(a, n));
+  const both = all.filter((n) => isCorrect(a, n) && isCorrect(b, n)).length;
   const neither = all.length - both - onlyA.length - onlyB.length;
   at("changes").replaceChildren(
     element("p", {}, `${pair.name}: of ${all.length.toLocaleString("en")} words, ${data.mappers[a]} and ${data.mappers[b]} ` +

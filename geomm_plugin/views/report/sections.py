@@ -151,7 +151,7 @@ def _significant(row: dict[str, Any]) -> bool:
 
 
 def changes_section() -> Markup:
-    """Leave room for the words that two mappers treat differently, which the script fills in."""
+    """Make an empty section; the script fills in the words that two mappers rank differently."""
     choices = [
         tag("label", name, " ", tag("select", id=identifier))
         for name, identifier in (("Compare", "first"), ("with", "second"), ("on", "pair"))
@@ -195,9 +195,9 @@ def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
 
 def _coverage_table(comparison: Comparison) -> Markup:
     run = next((run for run in comparison.runs if run.evaluations), None)
-    found = {} if run is None else {e.pair: e for e in run.evaluations}
+    evaluation_of = {} if run is None else {e.pair: e for e in run.evaluations}
     rows = []
-    for pair, evaluation in found.items():
+    for pair, evaluation in evaluation_of.items():
         missing = ", ".join(evaluation.missing[:8])
         more = len(evaluation.missing) - 8
         rows.append(

@@ -28,9 +28,11 @@ def _sentence(rows: list[dict[str, Any]], baseline: str) -> str:
         interval = f"{signed(best['difference_low'])} to {signed(best['difference_high'])}"
         lead = f"{signed(best['difference'])} against {baseline}"
         lead += f" ({interval}; p = {best['p_holm']:.2g})"
-        luck = "luck hardly explains it" if _beyond(best) else "it may be luck"
+        luck = "luck hardly explains it" if _is_significant(best) else "it may be luck"
         return f"{leads}, {lead}: {luck}."
-    behind = [row["mapper"] for row in rows if row["difference"] is not None and _beyond(row)]
+    behind = [
+        row["mapper"] for row in rows if row["difference"] is not None and _is_significant(row)
+    ]
     if best["mapper"] != baseline:
         return f"{leads}."
     if behind:
@@ -43,7 +45,7 @@ def signed(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−")
 
 
-def _beyond(row: dict[str, Any]) -> bool:
+def _is_significant(row: dict[str, Any]) -> bool:
     return row["p_holm"] is not None and bool(row["p_holm"] < SIGNIFICANT)
 
 

@@ -4,7 +4,7 @@ import { colorClass, element, languageTag } from "./elements.js";
 
 export class Suggestions {
   constructor(input, list, ask, onChoose) {
-    Object.assign(this, { input, list, ask, onChoose, found: [], chosen: -1, latest: 0 });
+    Object.assign(this, { input, list, ask, onChoose, words: [], chosen: -1, latest: 0 });
     input.addEventListener("input", () => this.search());
     input.addEventListener("focus", () => this.search());
     input.addEventListener("blur", () => this.close());
@@ -15,15 +15,15 @@ export class Suggestions {
   async search() {
     const turn = ++this.latest;
     const text = this.input.value;
-    const found = text.trim() ? await this.ask(text) : [];
+    const words = text.trim() ? await this.ask(text) : [];
     if (turn !== this.latest) return; // something else was typed meanwhile
-    this.found = found;
-    this.chosen = found.length ? 0 : -1;
+    this.words = words;
+    this.chosen = words.length ? 0 : -1;
     this.show(text.trim() !== "" && document.activeElement === this.input);
   }
 
   show(open) {
-    const items = this.found.map((word, i) => {
+    const items = this.words.map((word, i) => {
       const order = this.languages.indexOf(word.language);
       const item = element(
         "li",
@@ -56,10 +56,10 @@ export class Suggestions {
 
   async key(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && this.found.length) {
+    if (step && this.words.length) {
       event.preventDefault();
       if (this.list.hidden) this.show(true);
-      else this.mark((this.chosen + step + this.found.length) % this.found.length);
+      else this.mark((this.chosen + step + this.words.length) % this.words.length);
     } else if (event.key === "Escape") {
       this.close();
     } else if (event.key === "Enter" && !event.isComposing) {
@@ -72,7 +72,7 @@ export class Suggestions {
   choose(i) {
     if (i < 0) return;
     this.close();
-    this.onChoose(this.found[i]);
+    this.onChoose(this.words[i]);
   }
 
   close() {
