@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geomm_plugin.evaluation.outcome import Comparison
@@ -245,6 +245,7 @@ def test_a_lead_is_called_luck_unless_the_test_says_otherwise():
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(1, 10), st.booleans())
+@example(1.301988162782636e-07, 131.0, 1, True)
 def test_ticks_are_few_round_and_within_the_axis(low, length, count, logarithmic):
     low = abs(low) + 1e-3 if logarithmic else low
     axis = Axis(low, low + length, 0, 100, logarithmic)

@@ -34,8 +34,9 @@ class Axis:
             step = round_step((self.high - self.low) / count)
             first = math.ceil(self.low / step - 1e-9)
             values = [round((first + n) * step, 10) for n in range(int(2 * count) + 2)]
-        margin = 1e-9 * (self.high - self.low)
-        return [value for value in values if self.low - margin <= value <= self.high + margin]
+        low, high = self._scale(self.low), self._scale(self.high)
+        margin = 1e-9 * (high - low)  # of rounding
+        return [value for value in values if low - margin <= self._scale(value) <= high + margin]
 
     def _scale(self, value: float) -> float:
         return math.log10(value) if self.logarithmic else value
