@@ -24,6 +24,8 @@ from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import AVERAGE, Run, measure, run_all
+from geomm_plugin.evaluation.task import Task as SpaceTask
+from geomm_plugin.evaluation.task import TaskScore, check_tasks
 from geomm_plugin.evaluation.translation import (
     Evaluation,
     UnknownWords,
@@ -35,6 +37,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.shared_space import SharedSpace
 
 
 def compare(
@@ -48,6 +51,7 @@ def compare(
     baseline: str | None = None,
     each_pair: bool = False,
     by: By | None = None,
+    tasks: SpaceTask | Iterable[SpaceTask] = (),
     oov: UnknownWords = "skip",
     answers: int = 3,
     engine: str | None = None,
@@ -77,6 +81,8 @@ def compare(
         together, into one space.
     by
         "spelling", "frequency" or "translations": P@1 of each such group of words is told, too.
+    tasks
+        What else the space of each mapper is scored on, e.g. Sentences(texts); see `task_rows`.
     answers
         How many of the best target words are kept for each test word.
     engine
@@ -107,6 +113,7 @@ def compare(
         answers,
         each_pair,
         by,
+        check_tasks(tasks),
     )
     task.check()
     calls = [(task.run, label, mapper) for label, mapper in chosen.items()]
@@ -136,6 +143,7 @@ class Task:
     answers: int
     each_pair: bool = False
     by: By | None = None
+    tasks: tuple[SpaceTask, ...] = ()
 
     def check(self) -> None:
         """Find what would make every mapper fail, before the first one is fitted."""
@@ -155,6 +163,11 @@ class Task:
                         f"The test dictionary {pair} names the language {language!r}, which has no "
                         f"embeddings; there are {', '.join(self.embeddings)}."
                     )
+        if self.tasks and len(self.fits()) > 1:
+            raise ParameterError(
+                f"Tasks are scored on one space; each_pair makes {len(self.fits())}. Compare one "
+                "pair at a time, or leave each_pair out."
+            )
         for pair, dictionary in [*self.dictionaries.items(), *self.tests.items()]:
             if all(language in self.embeddings for language in pair):
                 warn_if_swapped(dictionary, *pair, self.embeddings)
@@ -188,6 +201,7 @@ class Task:
         evaluations: list[Evaluation] = []
         reports: list[FitReport] = []
         costs: list[tuple[float, int]] = []
+        scores: list[TaskScore] = []
         error = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -197,9 +211,12 @@ class Task:
                     fit = partial(fresh.fit, task.embeddings, task.dictionaries)
                     costs.append(measure(fit))
                     reports.append(report_of(fresh))
-                    evaluations += task.evaluations(fresh)
+                    space = fresh.map(task.embeddings)
+                    evaluations += task.evaluations(space)
+                    scores += [score for each in self.tasks for score in each.score(space)]
             except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
                 evaluations.clear()
+                scores.clear()
                 error = f"{type(failure).__name__}: {failure}"
         return Run(
             label,
@@ -210,11 +227,11 @@ class Task:
             tuple(evaluations),
             _joined(reports),
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+            tuple(scores),
         )
 
-    def evaluations(self, fitted: Mapper) -> Iterator[Evaluation]:
-        """Score a fitted mapper on every test dictionary by every retrieval."""
-        space = fitted.map(self.embeddings)
+    def evaluations(self, space: SharedSpace) -> Iterator[Evaluation]:
+        """Score a fitted mapper's space on every test dictionary by every retrieval."""
         for (source, target), dictionary in self.tests.items():
             for retrieval in self.retrievals:
                 yield evaluate(

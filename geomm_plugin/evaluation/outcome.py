@@ -16,6 +16,7 @@ from geomm_plugin.evaluation.provenance import Provenance, json_like
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, holm, paired_p_value
 from geomm_plugin.evaluation.tables import Cell, Table, places, text_table
+from geomm_plugin.evaluation.task_rows import task_rows, task_table
 from geomm_plugin.evaluation.translation import Evaluation
 
 SIGNIFICANT = 0.05
@@ -94,6 +95,14 @@ class Comparison(Table):
         """Return the run of a mapper."""
         return next(run for run in self.runs if run.label == label)
 
+    @cached_property
+    def task_rows(self) -> list[dict[str, Any]]:
+        """One JSON-like object for each mapper and row of a task, if tasks were given.
+
+        `difference` is the main score (the first of its task) less the baseline's.
+        """
+        return task_rows(self.runs, self.baseline, self.seed)
+
     def to_html(self, provenance: Provenance | None = None) -> str:
         """Return one page of HTML with tables and charts that needs no network.
 
@@ -110,7 +119,8 @@ class Comparison(Table):
     def __str__(self) -> str:
         reasons = [f"{run.label}: {_one_line(run.error)}" for run in self.runs if run.error]
         lines = [[cell.text + cell.after for cell in line] for line in self.cells(WIDEST_REASON)]
-        return "\n".join([text_table(lines), *self.notes(), *reasons])
+        tasks = [text_table(task_table(self.runs, self.task_rows))] if self.task_rows else []
+        return "\n".join([text_table(lines), *tasks, *self.notes(), *reasons])
 
     def table(self) -> list[list[str]]:
         """Return header and rows as short texts."""

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from geomm_plugin import progress
 from geomm_plugin.evaluation.child import Child, can_fork, openmp_libraries
+from geomm_plugin.evaluation.task import TaskScore
 from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
@@ -42,6 +43,7 @@ class Run:
     evaluations: tuple[Evaluation, ...]
     report: FitReport = field(default_factory=FitReport)
     warnings: tuple[str, ...] = ()
+    tasks: tuple[TaskScore, ...] = ()  # what it scores on tasks, if any were given
 
     def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:
         """Go through (pair, retrieval, evaluations): each pair, then the average of several."""
