@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test fuzz test-browser lint format docs wheel benchmark audit test-lowest clean
+.PHONY: demo test fuzz test-browser test-torch lint format docs wheel benchmark audit test-lowest clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -17,6 +17,11 @@ SEED := $(or $(SEED),$(shell date +%s))
 fuzz: .venv/test              # hostile files, models and requests: over 100,000 new ones, in half an hour
 	@echo "make fuzz FUZZ=$(FUZZ) SEED=$(SEED)"
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED) tests/fuzz
+
+test-torch: .venv/test        # adv_refine; torch brings gigabytes, so it has an environment of its own
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check -e ".[torch]" pytest
+	.venv-torch/bin/python -m pytest -q tests/mappers/test_adv_refine.py
 
 test-browser: .venv/test      # the pages in a real Chromium, which is installed if it is not there
 	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null \

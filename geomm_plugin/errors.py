@@ -32,6 +32,10 @@ class ParameterError(GeommError, ValueError):
     """A parameter that does not exist, or a value that it cannot take."""
 
 
+class UnsupervisedError(GeommError, ValueError):
+    """A fit without a dictionary that found no translations, as far as it can tell."""
+
+
 class FileError(GeommError, OSError):
     """A file that is missing, or a place that cannot be written to."""
 

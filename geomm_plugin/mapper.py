@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
@@ -21,6 +21,7 @@ from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import (
+    DictionaryError,
     FormatError,
     LanguagesError,
     NotFittedError,
@@ -53,6 +54,11 @@ class Mapper(ABC):
     def joint(self) -> bool:
         """Whether it learns many languages at once, not pair by pair."""
         return False
+
+    @property
+    def needs_dictionary(self) -> bool:
+        """Whether it learns from dictionaries; others are fitted with none, `fit(..., {})`."""
+        return True
 
     @abstractmethod
     def fit(self, embeddings: Mapping[str, object], dictionaries: Dictionaries) -> Self:
@@ -139,11 +145,11 @@ class LinearMapper(Mapper):
             {"en": ..., "es": ...}: Embeddings, gensim KeyedVectors, or whatever a plugin converts.
         dictionaries
             {("en", "es"): [("dog", "perro"), ...], ...}; together they must link all languages.
+            None, {}, for mappers that need no dictionary.
         """
         check_parameters(self)
         languages = {name: as_embeddings(embeddings[name]) for name in sorted(embeddings)}
-        pairs = pair_languages(languages, dictionaries)
-        check_connected(languages, pairs)
+        pairs = self._given_pairs(languages, dictionaries)
         for language, value in languages.items():
             _check_finite(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
@@ -152,7 +158,7 @@ class LinearMapper(Mapper):
         vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
         start = time.process_time()
         with few_threads(), np.errstate(all="ignore"):
-            matrices = self._learn_or_say_why_not(vectors, pairs, report)
+            matrices = self._learn_or_say_why_not(languages, vectors, pairs, report)
         report.cpu_seconds = time.process_time() - start
         if matrices.keys() != languages.keys():
             raise LanguagesError(
@@ -172,10 +178,45 @@ class LinearMapper(Mapper):
         }
         return self
 
+    def seed_pairs(
+        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
+    ) -> Pairs:
+        """Return pairs to start from; only for mappers that need no dictionary."""
+        raise NotImplementedError(f"{type(self).__name__} must define seed_pairs.")
+
+    def instead(self) -> str:
+        """Name the mapper that does with a dictionary what this one does without."""
+        return "geomm_plus"
+
+    def _given_pairs(
+        self, languages: Mapping[str, Embeddings], dictionaries: Dictionaries
+    ) -> dict[LanguagePair, RowPairs]:
+        if self.needs_dictionary:
+            pairs = pair_languages(languages, dictionaries)
+            check_connected(languages, pairs)
+            return pairs
+        if dictionaries:
+            raise DictionaryError(
+                f"{self.name} learns without a dictionary; {len(dictionaries)} were given. Give "
+                f"none, fit(embeddings, {{}}), or use {self.instead()}, which learns from a "
+                "dictionary and grows it."
+            )
+        if len(languages) < 2:
+            raise LanguagesError(f"A fit needs at least two languages; there are {[*languages]}.")
+        return {}
+
     def _learn_or_say_why_not(
-        self, vectors: Vectors, pairs: Pairs, report: FitReport
+        self,
+        languages: Mapping[str, Embeddings],
+        vectors: Vectors,
+        pairs: Pairs,
+        report: FitReport,
     ) -> dict[str, Matrix]:
         try:
+            if not self.needs_dictionary:
+                words = {name: value.words for name, value in languages.items()}
+                pairs = self.seed_pairs(words, vectors, report)
+                report.pairs = {"-".join(edge): PairCounts(0, {}) for edge in pairs}
             return self.learn(vectors, pairs, report)
         except FactorizationError as error:
             raise LanguagesError(f"{self.name} found no map. {error}") from error

@@ -181,6 +181,7 @@ class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):
         self.normalizer = normalizer
         self.language = language
         self.raw = vectors
+        self.grams: dict[int, Matrix] = {}  # X'X of so many first rows, where it was asked for
 
     @property
     def shape(self) -> tuple[int, int]:

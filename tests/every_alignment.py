@@ -3,17 +3,18 @@
 import sys
 from pathlib import Path
 
-from geomm_plugin import registry
+from geomm_plugin import get_mapper, registry
 from geomm_plugin.cli import group
 from geomm_plugin.demo import FOLDER
 
 
 def main(folder, words, *names):
     files = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es")]
-    dictionary = f"en-es={FOLDER / 'en-es.train.txt'}"
-    for name in names or registry.mappers:
+    dictionary = ["-d", f"en-es={FOLDER / 'en-es.train.txt'}"]
+    for name in names or [name for name in registry.mappers if name != "adv_refine"]:
         options = ["-m", name, "--max-words", words, "-qo", str(Path(folder) / name)]
-        group(["align", *files, "-d", dictionary, *options], standalone_mode=False)
+        given = dictionary if get_mapper(name).needs_dictionary else []
+        group(["align", *files, *given, *options], standalone_mode=False)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@ from geomm_plugin.storage import mapper_files
 ANOTHER_FOLDER = "Choose another --output folder."
 NOTHING_TO_LEARN = (
     "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
-    "take words that are spelt alike."
+    "take words that are spelt alike, or choose a mapper that needs no dictionary: --mapper "
+    "geomm_unsup."
 )
 
 
@@ -125,7 +126,7 @@ def align(
     files
         By language: a path, or whatever holds words and vectors (Embeddings, KeyedVectors, ...).
     dictionaries
-        By pair of languages: a path, or pairs of words.
+        By pair of languages: a path, or pairs of words; {} for mappers that need no dictionary.
     mapper
         A name, a name with parameters as in "geomm:regularization=100", or a mapper.
     output
@@ -155,7 +156,7 @@ def align(
         else (find_format(Path(f"x{suffix}"), format, to_write=True))
     )
     identical = list(identical)
-    if not (dictionaries or identical):
+    if chosen.needs_dictionary and not (dictionaries or identical):
         raise ParameterError(NOTHING_TO_LEARN)
     output = Path(output)
     names = file_names(files, suffix)

@@ -98,7 +98,8 @@ def command(
             --html report.html
     """
     chosen = choose_mappers(mappers, settings)
-    if not (dictionaries or identical):
+    needed = any(mapper.needs_dictionary for mapper in chosen)
+    if needed and not (dictionaries or identical):
         raise ParameterError(options.NOTHING_TO_LEARN)
     output.check(embeddings, [*dictionaries, *tests])
     for path in filter(None, (html, save)):

@@ -17,7 +17,8 @@ from geomm_plugin.parameters import split_spec, split_specs
 
 NOTHING_TO_LEARN = (
     "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
-    "take words that are spelt alike."
+    "take words that are spelt alike, or choose a mapper that needs no dictionary: --mapper "
+    "geomm_unsup."
 )
 
 embeddings_argument = click.argument("embeddings", nargs=-1, required=True, metavar="LANG=FILE...")

@@ -208,7 +208,8 @@ class Task:
             try:
                 for task in self.fits():
                     fresh = mapper.clone()
-                    fit = partial(fresh.fit, task.embeddings, task.dictionaries)
+                    given = task.dictionaries if fresh.needs_dictionary else {}
+                    fit = partial(fresh.fit, task.embeddings, given)
                     costs.append(measure(fit))
                     reports.append(report_of(fresh))
                     space = fresh.map(task.embeddings)

@@ -85,7 +85,7 @@ def divide(pairs: Pairs, share: float, seed: int, most: int = MOST_FOLDS) -> lis
         The part of a dictionary's words that a fold holds out; at least one word, if it is not 0.
     """
     random = np.random.default_rng(seed)
-    large = {edge: np.unique(own.source) for edge, own in pairs.items()}
+    large = {edge: np.unique(own.given().source) for edge, own in pairs.items()}
     large = {edge: words for edge, words in large.items() if len(words) >= SPARE_WORDS}
     if not large or not share:
         return []

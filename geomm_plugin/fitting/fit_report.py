@@ -136,6 +136,8 @@ class FitReport:
     solver: dict[str, SolverRun] = field(default_factory=dict)
     rounds: list[RoundReport] = field(default_factory=list)  # of self-learning
     kept_round: int | None = None  # whose maps were kept; 0 is the plain fit
+    seeds: dict[str, str] = field(default_factory=dict)  # that started it without a dictionary
+    recover: dict[str, float] = field(default_factory=dict)  # share of pairs that are confirmed
     cpu_seconds: float | None = None
     extras: dict[str, Any] = field(default_factory=dict)  # plain values, whatever a method tells
 
@@ -149,6 +151,8 @@ class FitReport:
             "solver": {name: run.to_json() for name, run in self.solver.items()},
             "rounds": rounds if times else [_without_time(each) for each in rounds],
             "kept round": self.kept_round,
+            "seeds": dict(self.seeds),
+            "recover": {name: float(share) for name, share in self.recover.items()},
             "cpu seconds": self.cpu_seconds if times else None,
         }
         return self.extras | {
@@ -175,6 +179,8 @@ class FitReport:
             solver=take("solver", lambda value: _dict(value, SolverRun.from_json), {}),
             rounds=take("rounds", lambda value: _list(value, RoundReport.from_json), []),
             kept_round=take("kept round", _count, None),
+            seeds=take("seeds", lambda value: _dict(value, _text), {}),
+            recover=take("recover", lambda value: _dict(value, _share), {}),
             cpu_seconds=take("cpu seconds", _positive, None),
             extras=rest,
         )

@@ -19,14 +19,14 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.recover import recovered_share
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
-from geomm_plugin.normalize import unit
+from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.retrieval import mutual_neighbors
 
 MIN_CSLS_GAIN = 5e-3  # of the best mean CSLS so far, relative; a smaller rise counts as none
 LEAST_WEIGHT = 1e-3  # CSLS that the weight of a pair does not fall below
 
+Rows: TypeAlias = Matrix | NormalizedVectors
 Fit: TypeAlias = Callable[[RowPairs], tuple[Matrix, Matrix]]
 
 
@@ -74,7 +74,7 @@ def grow(x: Matrix, z: Matrix, pairs: RowPairs, fit: Fit, stage: Stage) -> Growt
     return growth
 
 
-def rotation(x: Matrix, z: Matrix) -> Fit:
+def rotation(x: Rows, z: Rows) -> Fit:
     """Return what fits a rotation of the source onto the target to weighted pairs."""
 
     def fit(pairs: RowPairs) -> tuple[Matrix, Matrix]:
@@ -88,12 +88,6 @@ def mutual_pairs(x: Matrix, z: Matrix, source: Matrix, target: Matrix) -> tuple[
     rows, columns, scores = mutual_neighbors(mapped(x, source), mapped(z, target))
     pairs = weighted_pairs(rows, columns, np.maximum(scores, LEAST_WEIGHT))
     return pairs, float(scores.mean()) if len(scores) else -1.0
-
-
-def recover(x: Matrix, z: Matrix, source: Matrix, target: Matrix, seed: int = 0) -> float:
-    """Return the share of held-out mutual pairs of two maps that a rotation finds again."""
-    pairs, _ = mutual_pairs(x, z, source, target)
-    return recovered_share(x, z, pairs.source, pairs.target, seed)
 
 
 def mapped(vectors: Matrix, matrix: Matrix) -> Matrix:

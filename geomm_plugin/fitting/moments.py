@@ -61,6 +61,17 @@ def gram(vectors: Any, rows: RowIndices, weights: Vector | None = None) -> Matri
     return finite(total)
 
 
+def frequent_gram(vectors: Any, count: int) -> Matrix:
+    """Return the sum of x x' over the most frequent words; worked out once for normalized views."""
+    rows = np.arange(min(count, len(vectors)))
+    known: dict[int, Matrix] | None = getattr(vectors, "grams", None)
+    if known is None:
+        return gram(vectors, rows)
+    if len(rows) not in known:
+        known[len(rows)] = gram(vectors, rows)
+    return known[len(rows)]
+
+
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
     """Return the sum of y x z' over pairs of rows, y their labels, in float64."""
     total = np.zeros((source.shape[1], target.shape[1]))

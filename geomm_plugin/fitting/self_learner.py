@@ -13,23 +13,32 @@ kept if it translates held-out words better than the one before, and the loop en
 that does not. So where the plain fit is best, one round is all that is paid for it. The words of
 dictionaries are frequent ones, which cannot say much about pairs of rare words: the round among all
 words is kept unless held-out words fall by more than chance, two standard errors.
+
+Without a dictionary, `seeds` find pairs to begin with, which count as induced: every round drops
+what the one before had induced. `recover` then tells whether the maps found translations at all.
 """
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, Judgement, divide
 from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport, RoundReport
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
 from geomm_plugin.fitting.induction import Induced, Induction, induce, join_all, join_mutual
+from geomm_plugin.fitting.recover import check_recover, recover
+from geomm_plugin.fitting.seeds import Language, as_seed
+from geomm_plugin.fitting.start import find_start, hub_edges
+from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.parameters import AtLeast, Within
 
@@ -57,6 +66,17 @@ class SelfLearner(LinearMapper):
     max_rounds: Annotated[int, AtLeast(0)] = 30
     held_out: Annotated[float, Within(0, 0.5)] = 0.2  # part of the dictionary in each fold; 0: none
     seed: Annotated[int, AtLeast(0)] = 0  # of the folds
+    seeds: tuple[str, ...] = ()  # in turn, instead of a dictionary: gromov_wasserstein, ...
+    on_failure: Literal["error", "warn"] = "error"  # where seeds led to no translations
+
+    @property
+    def needs_dictionary(self) -> bool:
+        """Seeds take the place of dictionaries."""
+        return not self.seeds
+
+    def instead(self) -> str:
+        """Name the mapper that takes a dictionary."""
+        return f"{self.name} without seeds"
 
     @abstractmethod
     def learner(
@@ -73,8 +93,37 @@ class SelfLearner(LinearMapper):
         """
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
-        """Run the loop and keep its best maps."""
+        """Run the loop and keep its best maps; tell how far they are confirmed."""
         pairs = self._used(vectors, pairs)
+        maps = self._best_maps(vectors, pairs, report)
+        report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
+        if not self.needs_dictionary:
+            check_recover(self.name, report.recover, self.on_failure)
+        return maps
+
+    def seed_pairs(
+        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
+    ) -> Pairs:
+        """Return what the seeds find between each language and the hub."""
+        seeds = [as_seed(choice, seed=self.seed) for choice in self.seeds]
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        pairs: dict[LanguagePair, RowPairs] = {}
+        for edge in hub_edges(languages, getattr(self, "hub", None)):
+            both = {name: vectors[name] for name in edge}
+
+            def fit(
+                some: RowPairs, edge: LanguagePair = edge, both: Vectors = both
+            ) -> tuple[Matrix, Matrix]:
+                mapper = self.learner(both, {edge: some}, {}, True)
+                maps = mapper.learn(both, {edge: some}, FitReport())
+                return maps[edge[0]], maps[edge[1]]
+
+            start = find_start(languages[edge[0]], languages[edge[1]], seeds, fit, self.seed)
+            pairs[edge] = start.pairs
+            report.seeds["-".join(edge)] = f"{start.seed}: {start.seed_pairs} pairs"
+        return pairs
+
+    def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)
         cross_fit = CrossFit(vectors, folds) if folds and self.max_rounds else None
         plain = self._plain(vectors, pairs, cross_fit)
@@ -171,7 +220,7 @@ class SelfLearner(LinearMapper):
 
     def _joined(self, dictionary: Pairs, induced: Pairs) -> Pairs:
         join = join_mutual if self.induction == "mutual" else join_all
-        return {edge: join(dictionary[edge], induced[edge]) for edge in dictionary}
+        return {edge: join(dictionary[edge].given(), induced[edge]) for edge in dictionary}
 
 
 def pays(new: Round, best: Round) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.mappers.adv_refine import AdvRefine
 from geomm_plugin.mappers.cca import CCA
 from geomm_plugin.mappers.contrastive import Contrastive
 from geomm_plugin.mappers.geomm import GeoMM
@@ -11,7 +12,9 @@ from geomm_plugin.mappers.geomm_multi import GeoMMMulti
 from geomm_plugin.mappers.geomm_plus import GeoMMPlus
 from geomm_plugin.mappers.geomm_rcsls import GeoMMRCSLS
 from geomm_plugin.mappers.geomm_semi import GeoMMMultiSemi, GeoMMSemi
+from geomm_plugin.mappers.geomm_unsup import GeoMMUnsup
 from geomm_plugin.mappers.gpa import GPA
+from geomm_plugin.mappers.icp import ICP
 from geomm_plugin.mappers.meet_in_the_middle import MeetInTheMiddle, MSFMu
 from geomm_plugin.mappers.metric_only import MetricOnly
 from geomm_plugin.mappers.msf import MSF
@@ -20,13 +23,19 @@ from geomm_plugin.mappers.rcsls import RCSLS
 from geomm_plugin.mappers.regression import Regression
 from geomm_plugin.mappers.rotation_only import RotationOnly
 from geomm_plugin.mappers.self_learning import ProcrustesSemi, SelfLearning
+from geomm_plugin.mappers.sl_unsup import SLUnsup
+from geomm_plugin.mappers.umwe import UMWE
 from geomm_plugin.mappers.unconstrained import Unconstrained
+from geomm_plugin.mappers.wasserstein_procrustes import WassersteinProcrustes
 
 __all__ = [
     "CCA",
     "GPA",
+    "ICP",
     "MSF",
     "RCSLS",
+    "UMWE",
+    "AdvRefine",
     "Contrastive",
     "GeoMM",
     "GeoMMMulti",
@@ -34,6 +43,7 @@ __all__ = [
     "GeoMMPlus",
     "GeoMMRCSLS",
     "GeoMMSemi",
+    "GeoMMUnsup",
     "MSFMu",
     "MeetInTheMiddle",
     "MetricOnly",
@@ -41,8 +51,10 @@ __all__ = [
     "ProcrustesSemi",
     "Regression",
     "RotationOnly",
+    "SLUnsup",
     "SelfLearning",
     "Unconstrained",
+    "WassersteinProcrustes",
 ]
 
 
@@ -66,6 +78,12 @@ def register_mappers() -> Iterable[type[Mapper]]:
         RCSLS,
         GeoMMRCSLS,
         Contrastive,
+        GeoMMUnsup,
+        SLUnsup,
+        ICP,
+        WassersteinProcrustes,
+        UMWE,
+        AdvRefine,
         Unconstrained,
         Regression,
         MetricOnly,

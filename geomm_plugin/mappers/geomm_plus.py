@@ -30,8 +30,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-import numpy as np
-
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.fit_report import Choice, FitReport
@@ -43,7 +41,7 @@ from geomm_plugin.fitting.mixture import (
     solve_mixture,
     with_background,
 )
-from geomm_plugin.fitting.moments import Moments, gram
+from geomm_plugin.fitting.moments import Moments, frequent_gram
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learner import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
@@ -108,5 +106,5 @@ class Mixture(HubMapper):
         """Return the dictionary's variance with a share of the vocabulary's."""
         if not self.background:
             return own
-        frequent = gram(vectors, np.arange(min(BACKGROUND_WORDS, len(vectors))))
+        frequent = frequent_gram(vectors, BACKGROUND_WORDS)
         return with_background(own, frequent, self.background)

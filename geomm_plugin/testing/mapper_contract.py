@@ -24,7 +24,7 @@ import numpy as np
 
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.errors import GeommError, NotFittedError
+from geomm_plugin.errors import DictionaryError, GeommError, NotFittedError
 from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
@@ -86,7 +86,7 @@ def check_fit_and_transform(make: Make) -> None:
     toy = make_toy()
     before = {name: value.vectors.copy() for name, value in toy.embeddings.items()}
     mapper = make()
-    assert mapper.fit(toy.embeddings, toy.dictionaries) is mapper, "fit returns the mapper."
+    assert toy.fit(mapper) is mapper, "fit returns the mapper."
     for language, embeddings in toy.embeddings.items():
         mapped = mapper.transform(language, embeddings.vectors)
         assert np.array_equal(before[language], embeddings.vectors), "fit or transform changed it."
@@ -141,6 +141,18 @@ def check_saved_and_loaded(make: Make) -> None:
     if isinstance(mapper, LinearMapper) and isinstance(loaded, LinearMapper):
         same = np.array_equal(mapper.W("en", "es"), loaded.W("en", "es"))
         assert same, "W of a loaded mapper differs."
+
+
+def check_dictionaries(make: Make) -> None:
+    """A mapper that needs no dictionary refuses one, rather than not look at it."""
+    mapper, toy = make(), make_toy()
+    if mapper.needs_dictionary:
+        return
+    try:
+        mapper.fit(toy.embeddings, toy.dictionaries)
+    except DictionaryError:
+        return
+    raise AssertionError("fit() without need of a dictionary must refuse one: DictionaryError.")
 
 
 def check_errors(make: Make) -> None:
@@ -211,6 +223,7 @@ CHECKS = (
     check_order_does_not_matter,
     check_two_fits_agree,
     check_saved_and_loaded,
+    check_dictionaries,
     check_errors,
     check_randomness,
     check_hard_numbers,

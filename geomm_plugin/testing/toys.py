@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +25,19 @@ class Toy:
     dictionaries: dict[LanguagePair, list[tuple[str, str]]] = field(default_factory=dict)
 
     def fit(self, mapper: str | Mapper, /, **params: Any) -> Mapper:
-        """Fit a mapper, or the one of a name with parameters, on this toy."""
+        """Fit a mapper, or the one of a name with parameters, on this toy.
+
+        Mappers that need no dictionary get none, and go on where they find no translations: a toy
+        is too small to tell.
+        """
         chosen = get_mapper(mapper, **params) if isinstance(mapper, str) else mapper
-        return chosen.fit(self.embeddings, self.dictionaries)
+        if chosen.needs_dictionary:
+            return chosen.fit(self.embeddings, self.dictionaries)
+        if "on_failure" in chosen.get_params():
+            chosen.set_params(on_failure="warn")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*found no translations", UserWarning)
+            return chosen.fit(self.embeddings, {})
 
     def normalized(self, mapper: LinearMapper, language: str) -> Matrix:
         """Return the vectors of a language as the mapper normalizes them, in float64."""

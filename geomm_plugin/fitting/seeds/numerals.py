@@ -22,6 +22,7 @@ class Numerals(Seed):
     """Pair numbers written in digits, whatever the scripts of the languages."""
 
     name: ClassVar[str] = "numerals"
+    by_spelling: ClassVar[bool] = True
 
     def pairs(self, source: Language, target: Language) -> RowPairs:
         """Return the numbers of both vocabularies, each paired with itself."""

@@ -42,6 +42,7 @@ class Seed(ABC):
     """
 
     name: ClassVar[str]
+    by_spelling: ClassVar[bool] = False  # looks at words, not at vectors
 
     @abstractmethod
     def pairs(self, source: Language, target: Language) -> RowPairs:

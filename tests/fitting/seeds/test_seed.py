@@ -8,7 +8,7 @@ from geomm_plugin.fitting.seeds.seed import mutual_best, weighted_pairs
 QUICK = {"icp": "icp:starts=8,steps=5"}
 
 
-@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("name", [name for name in SEEDS if name != "adversarial"])
 def test_every_seed_returns_weighted_pairs_that_nobody_gave(name, rotated):
     choice = QUICK.get(name, name)
     pairs = as_seed(choice).pairs(*rotated)

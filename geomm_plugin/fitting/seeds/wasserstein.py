@@ -1,0 +1,83 @@
+"""Pairs by Wasserstein-Procrustes: a coupling and a rotation of the words, in turns.
+
+    min over rotations Q and couplings P of   ||X Q - P Z||^2
+
+Start: the convex relaxation  min over couplings P of ||K_x P - P K_z||^2  by Frank-Wolfe, with
+K = F F' = (XX')^(1/2) of the most frequent words; Q = polar(X'PZ). Then, at each step, some words
+of each language are drawn, P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ:
+Q = polar((1 - rate) Q + rate polar(X'PZ)), with a rate that falls.
+Grave, Joulin, Berthet: "Unsupervised Alignment of Embeddings with Wasserstein Procrustes", AISTATS
+2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.seeds.gromov_wasserstein import in_deviations, sinkhorn
+from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.fitting.seeds.structure import factor
+from geomm_plugin.normalize import unit
+from geomm_plugin.parameters import AtLeast
+from geomm_plugin.retrieval import mutual_neighbors
+
+RELAXED_WORDS = 1000  # of the convex relaxation
+RELAXED_STEPS = 60
+SHARPNESS = 10.0  # of the linear steps of Frank-Wolfe, in deviations of the gradient
+SWEEPS = 5  # of Sinkhorn, for each drawn coupling
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Wasserstein(Seed):
+    """Couple drawn words and turn one language onto the other, in turns."""
+
+    name: ClassVar[str] = "wasserstein"
+
+    words: Annotated[int, AtLeast(2)] = 4000  # most frequent words of each language to draw from
+    batch: Annotated[int, AtLeast(2)] = 2000  # words drawn at each step
+    steps: Annotated[int, AtLeast(0)] = 200
+    eps: Annotated[float, AtLeast(1e-3)] = 0.05  # entropy of the couplings
+    seed: Annotated[int, AtLeast(0)] = 0  # of the words drawn
+
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return the mutual best by CSLS after the last rotation."""
+        x, z = unit(source.frequent(self.words)), unit(target.frequent(self.words))
+        rotation = self.rotate(x, z, relaxed_rotation(x, z))
+        rows, columns, scores = mutual_neighbors(unit(x @ rotation), z)
+        return weighted_pairs(rows, columns, np.maximum(scores, 0))
+
+    def rotate(self, x: Matrix, z: Matrix, rotation: Matrix) -> Matrix:
+        """Return the rotation after all stochastic steps."""
+        random = np.random.default_rng(self.seed)
+        count = min(self.batch, len(x), len(z))
+        for step in range(self.steps):
+            some_x = x[np.sort(random.permutation(len(x))[:count])]
+            some_z = z[np.sort(random.permutation(len(z))[:count])]
+            scores = (some_x @ rotation) @ some_z.T
+            scores /= np.float32(self.eps)
+            goal = polar(some_x.T @ (sinkhorn(scores, SWEEPS) @ some_z))
+            rate = 1 - step / self.steps
+            rotation = polar((1 - rate) * rotation + rate * goal).astype(np.float32)
+        return rotation
+
+
+def relaxed_rotation(x: Matrix, z: Matrix) -> Matrix:
+    """Return polar(X'PZ) for the coupling of the convex relaxation."""
+    count = min(RELAXED_WORDS, len(x), len(z))
+    F, H = factor(x[:count]), factor(z[:count])
+    coupling = np.full((count, count), 1 / count, np.float32)
+    F_square, H_square = F @ (F.T @ F), H @ (H.T @ H)  # K_x F and K_z H
+    for step in range(RELAXED_STEPS):
+        gradient = F_square @ (F.T @ coupling) + (coupling @ H) @ H_square.T
+        gradient -= 2 * (F @ ((F.T @ coupling) @ H)) @ H.T
+        corner = sinkhorn(np.float32(-SHARPNESS) * in_deviations(gradient))
+        rate = np.float32(2 / (step + 2))
+        coupling = (1 - rate) * coupling + rate * corner
+    rotation: Matrix = polar(x[:count].T @ (coupling @ z[:count])).astype(np.float32)
+    return rotation

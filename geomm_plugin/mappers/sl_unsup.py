@@ -1,0 +1,152 @@
+"""SL-unsup: robust self-learning from sorted similarities, with words dropped at random.
+
+    min over rotations and dictionaries D of   - sum over (i, j) in D of  x_i W_x . z_j W_z
+
+in turns: rotations by Procrustes on D; D by CSLS in both directions, where each similarity is kept
+with probability p only. p begins at 0.1 and doubles whenever the mean similarity has not risen for
+some rounds; the rounds end at p = 1. The first D comes from the sorted rows of (XX')^(1/2); the
+last maps are symmetrically re-weighted ones (`msf`).
+Artetxe, Labaka, Agirre: "A robust self-learning method for fully unsupervised cross-lingual
+mappings of word embeddings", ACL 2018.
+
+The published sizes are words=20000, start_words=4000 and patience=50: hours on a laptop. The
+defaults are for minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.growth import mapped, rotation
+from geomm_plugin.fitting.recover import check_recover, recover
+from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.fitting.seeds.seed import weighted_pairs
+from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
+from geomm_plugin.fitting.start import hub_edges
+from geomm_plugin.language_graph import LanguagePair
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
+from geomm_plugin.mappers.msf import MSF
+from geomm_plugin.parameters import AtLeast, Within
+
+MIN_GAIN = 1e-6  # of the mean similarity; a smaller rise counts as none, as published
+NEIGHBORS = 10  # of CSLS
+BLOCK = 2048  # rows of similarities at a time: 160 MB for 20,000 words
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SLUnsup(LinearMapper):
+    """Self-learning from sorted similarities, with random dropping: SL-unsup of the paper."""
+
+    name: ClassVar[str] = "sl_unsup"
+
+    normalize: tuple[str, ...] | None = ("unit", "center", "unit")
+    words: Annotated[int, AtLeast(2)] = 2500  # most frequent words to find pairs among
+    start_words: Annotated[int, AtLeast(2)] = 2500  # most frequent words of the first dictionary
+    keep: Annotated[float, Within(0.01, 1)] = 0.1  # p of the first rounds
+    patience: Annotated[int, AtLeast(1)] = 10  # rounds without a gain before p doubles
+    max_rounds: Annotated[int, AtLeast(1)] = 500
+    hub: str | None = None  # of many languages; by default that with the most words
+    seed: Annotated[int, AtLeast(0)] = 0  # of what is dropped
+    on_failure: Literal["error", "warn"] = "error"  # where no translations were found
+
+    @property
+    def needs_dictionary(self) -> bool:
+        """Never."""
+        return False
+
+    def instead(self) -> str:
+        """Name the mapper that learns the same maps from a dictionary."""
+        return "self_learning with mapper=msf"
+
+    def seed_pairs(
+        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
+    ) -> Pairs:
+        """Return the last dictionary between each language and the hub."""
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        pairs: dict[LanguagePair, RowPairs] = {}
+        for source, target in hub_edges(languages, self.hub):
+            first = SortedRows(words=self.start_words).pairs(languages[source], languages[target])
+            x, z = (languages[name].frequent(self.words) for name in (source, target))
+            pairs[source, target] = self.self_learn(x, z, first)
+            report.seeds[f"{source}-{target}"] = f"sorted_rows: {len(first)} pairs"
+        return pairs
+
+    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
+        """Return re-weighted maps of the last dictionary."""
+        maps = MSF(hub=self.hub).learn(vectors, pairs, report)
+        report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
+        check_recover(self.name, report.recover, self.on_failure)
+        return maps
+
+    def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
+        """Return the dictionary of the last round."""
+        random = np.random.default_rng(self.seed)
+        inside = (pairs.source < len(x)) & (pairs.target < len(z))
+        pairs = pairs.take(np.flatnonzero(inside))
+        rotate = rotation(x, z)
+        keep, best, stalled = self.keep, -np.inf, 0
+        with progress.task("Self-learning", total=self.max_rounds) as advance:
+            for _ in range(self.max_rounds):
+                source, target = rotate(pairs)
+                pairs, mean = best_of_kept(mapped(x, source), mapped(z, target), keep, random)
+                stalled = 0 if mean > best + MIN_GAIN else stalled + 1
+                best = max(best, mean)
+                advance(1, note=f"p {keep:.2f}, mean similarity {mean:.4f}")
+                if stalled >= self.patience:
+                    if keep >= 1:
+                        break
+                    keep, stalled = min(1.0, 2 * keep), 0
+        return pairs
+
+
+def best_of_kept(
+    x: Matrix, z: Matrix, keep: float, random: np.random.Generator
+) -> tuple[RowPairs, float]:
+    """Return both directions' best by CSLS among similarities that are kept, and the mean best.
+
+    The mean is over all similarities, whether they are kept or not, so that it tells how good the
+    maps are.
+    """
+    r_target, r_source = neighborhood(x, z), neighborhood(z, x)
+    forth, mean_forth = _best(x, z, r_source, keep, random)
+    back, mean_back = _best(z, x, r_target, keep, random)
+    rows = np.concatenate([np.arange(len(x)), back])
+    columns = np.concatenate([forth, np.arange(len(z))])
+    mean = (mean_forth + mean_back) / 2
+    return weighted_pairs(rows, columns, np.ones(len(rows))), mean
+
+
+def neighborhood(queries: Matrix, others: Matrix) -> Matrix:
+    """Return the mean cosine of each query with its nearest others."""
+    k = min(NEIGHBORS, len(others))
+    means = np.empty(len(queries), np.float32)
+    for start in range(0, len(queries), BLOCK):
+        cosines = queries[start : start + BLOCK] @ others.T
+        cosines.partition(cosines.shape[1] - k, axis=1)
+        means[start : start + BLOCK] = cosines[:, -k:].mean(axis=1)
+    return means
+
+
+def _best(
+    queries: Matrix, others: Matrix, hubness: Matrix, keep: float, random: np.random.Generator
+) -> tuple[RowIndices, float]:
+    """Return the best other of each query among those kept, and the mean cosine of the best."""
+    best = np.empty(len(queries), np.intp)
+    total = 0.0
+    for start in range(0, len(queries), BLOCK):
+        cosines = queries[start : start + BLOCK] @ others.T
+        scores = cosines - hubness / 2
+        places = np.arange(len(scores))
+        total += float(cosines[places, scores.argmax(axis=1)].sum())
+        if keep < 1:
+            scores[random.random(scores.shape, np.float32) >= keep] = -np.inf
+        best[start : start + BLOCK] = scores.argmax(axis=1)
+    return best, total / max(len(queries), 1)
