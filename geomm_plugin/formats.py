@@ -1,4 +1,4 @@
-"""[read/export] File formats, found by the suffix of a path."""
+"""[read/export] File formats, chosen by the suffix of a path."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from geomm_plugin.source_file import SourceFile
 class Format(ABC):
     """A way to keep words and vectors in a file.
 
-    `name` and `suffixes` are how it is found; of two suffixes that fit, the longer one wins. Where
-    several formats share a suffix, or a folder has none, `recognizes` decides.
+    A format is chosen by its `name` or its `suffixes`; of two suffixes that fit, the longer one
+    wins. Where several formats share a suffix, or a path has none, `recognizes` decides.
     """
 
     name: ClassVar[str]
@@ -40,7 +40,7 @@ class Format(ABC):
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:
-        """Tell from a look into a file or folder whether it is of this format."""
+        """Tell whether a file or folder is of this format, by its content."""
         return path.is_file()
 
     def files(self, path: Path) -> list[Path]:
@@ -48,9 +48,9 @@ class Format(ABC):
         return files_in(path)
 
     def neighbors(self, path: Path) -> list[Path]:
-        """Return the names beside a path whose files `read` takes for parts of it.
+        """Return the names beside a path that `read` would open as parts of it.
 
-        Nothing else is written there while the file of that path needs them.
+        While a file is at that path, no other output is written under these names.
         """
         return [file for file in self.files(path) if file != path and path not in file.parents]
 
@@ -87,7 +87,7 @@ def read_embeddings(
         version = None
         try:
             chosen = find_format(place, format)
-            with suppress(FileError):  # a part is missing: reading says which
+            with suppress(FileError):  # a part is missing: read() says which
                 version = Version(chosen.files(place))
             embeddings = chosen.read(place, max_words=max_words)
         except (FormatError, OSError) as error:
@@ -161,7 +161,7 @@ def write_embeddings(
     Parameters
     ----------
     embeddings
-        Embeddings, or whatever holds words and vectors: gensim KeyedVectors, a mapping, ...
+        Embeddings, or another object with words and vectors: gensim KeyedVectors, a mapping, ...
     format
         The name of a registered format, or an object such as FastTextVec(precision=5); by default
         the suffix of the path says it.
@@ -170,14 +170,14 @@ def write_embeddings(
     path = as_path(path)
     chosen = find_format(path, format, to_write=True)
     refuse_neighbors(path, chosen.outputs(path))
-    # Mapped blocks are made between the writing; BLAS threads would spin until the next one.
+    # Blocks are mapped between writes; idle BLAS threads would use the processor meanwhile.
     with all_written_beside(path) as part, few_threads():
         chosen.write(part, embeddings)
         refuse_neighbors(path, [path.with_name(new.name) for new in part.parent.iterdir()])
 
 
 def refuse_neighbors(path: Path, outputs: Iterable[Path]) -> None:
-    """Refuse to write what another file beside it takes for a part of its own.
+    """Refuse an output whose name makes it a part of another file beside it.
 
     So `x.txt` is not written where it would be the vocabulary of `x.npy`.
     """
@@ -211,7 +211,7 @@ def finite_rows(
 
     A number too large for the type is infinite in it.
     """
-    with np.errstate(over="ignore"):  # told below, with the word
+    with np.errstate(over="ignore"):  # refused below, with the word
         written = np.ascontiguousarray(rows, dtype)
     finite = np.isfinite(written)
     if not finite.all():
@@ -235,7 +235,7 @@ def finite_blocks(
 
 
 def word_bytes(word: str) -> bytes:
-    """Return a word in UTF-8; bytes that were none when it was read are those bytes again."""
+    """Return a word in UTF-8; bytes that were not UTF-8 when it was read are the same again."""
     try:
         return word.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -251,7 +251,7 @@ def as_path(path: str | Path) -> Path:
     try:
         path.lstat()
     except OSError:
-        pass  # said where it is used
+        pass  # reported where the path is used
     except ValueError as error:  # a zero byte, half of a surrogate pair
         raise FileError(f"{str(path)!r} is no name of a file: {error}.") from error
     return path
@@ -277,7 +277,7 @@ def find_format(
 ) -> Format:
     """Return the format given or named, or the one whose suffix the path ends in.
 
-    What is there without such a suffix is of a format that recognizes it by a look inside.
+    A path without such a suffix is of the format that recognizes its content.
     """
     if isinstance(format, Format):
         return format
@@ -285,9 +285,11 @@ def find_format(
         return registry.formats[format]()
     fitting = _formats_by_suffix(path)
     if path.exists() and not to_write and len(fitting) != 1:
-        candidates = fitting or [known for known in registry.formats.values() if _looks(known)]
+        candidates = fitting or [
+            known for known in registry.formats.values() if _checks_content(known)
+        ]
         recognized = [known for known in candidates if _recognizes(known, path)]
-        fitting = _own_first(recognized) or fitting
+        fitting = _built_in_or_all(recognized) or fitting
     elif to_write or not path.exists():
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
@@ -308,8 +310,8 @@ def writing_format(path: Path, precision: int | None = None) -> Format:
     return chosen
 
 
-def _own_first(fitting: list[type[Format]]) -> list[type[Format]]:
-    """Return the built-in formats among some, if there are any: plugins take nothing from them."""
+def _built_in_or_all(fitting: list[type[Format]]) -> list[type[Format]]:
+    """Return the built-in formats of a list, else all: plugins cannot replace a built-in one."""
     return [known for known in fitting if registry.formats.is_built_in(known.name)] or fitting
 
 
@@ -324,8 +326,8 @@ def _recognizes(known: type[Format], path: Path) -> bool:
         return False
 
 
-def _looks(known: type[Format]) -> bool:
-    """Tell whether a format can recognize a file, or takes any."""
+def _checks_content(known: type[Format]) -> bool:
+    """Tell whether a format checks content; the default `recognizes` accepts any file."""
     return known.recognizes.__func__ is not Format.recognizes.__func__  # type: ignore[attr-defined]
 
 
@@ -340,10 +342,10 @@ def _why_no_format(path: Path) -> str:
 
 
 def _formats_by_suffix(path: Path) -> list[type[Format]]:
-    """Return the formats of the longest suffix that fits, of built-in ones if one of them does."""
+    """Return the formats of the longest suffix that fits; only built-in ones, if any fits."""
     fitting: dict[str, list[type[Format]]] = {}
     every = list(registry.formats.values())
-    for known in _own_first([known for known in every if _has_suffix(known, path)]):
+    for known in _built_in_or_all([known for known in every if _has_suffix(known, path)]):
         for suffix in known.suffixes:
             if path.name.lower().endswith(suffix):
                 fitting.setdefault(suffix, []).append(known)

@@ -1,4 +1,4 @@
-"""[read/export] Named arrays as others may have written them (safetensors), and their checksum."""
+"""[read/export] Named arrays in safetensors files, which are not trusted, and their checksum."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def load_arrays(content: bytes, path: Path) -> Arrays:
 
     try:
         return load(content)
-    except Exception as error:  # of the library, or of numpy for types that it does not have
+    except Exception as error:  # raised by the library, or by numpy for types that numpy lacks
         raise _damaged(path, error) from error
 
 
 def read_arrays(path: Path) -> tuple[dict[str, str], Arrays]:
-    """Read a file's own remarks and its arrays."""
+    """Read the metadata of a file and its arrays."""
     from safetensors import safe_open
 
     try:
@@ -38,11 +38,11 @@ def read_arrays(path: Path) -> tuple[dict[str, str], Arrays]:
         raise _damaged(path, error) from error
 
 
-def checksum(remarks: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Return the SHA-256 of remarks and arrays, whatever their order."""
+def checksum(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Return the SHA-256 of metadata and arrays, independent of their order."""
     digest = hashlib.sha256()
-    for name in sorted(remarks):
-        digest.update(f"{name!r}: {remarks[name]!r}\n".encode("utf-8", "backslashreplace"))
+    for name in sorted(metadata):
+        digest.update(f"{name!r}: {metadata[name]!r}\n".encode("utf-8", "backslashreplace"))
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name!r}: {array.dtype.str} {array.shape}\n".encode())

@@ -1,9 +1,9 @@
 """[export] Files appear whole or not at all: written beside their place, then renamed.
 
-What is being written is called .geomm-part-... and locked by the process that writes it: what is
-there without a lock was left by a killed run, and the next run of the same user that writes into
-the folder removes it. Readers never do. A file is on the disk (fsync) before it gets its name, and
-the name is before the call returns: after a loss of power it is the old file or the new one.
+A file that is being written is called .geomm-part-... and locked by its process. One without a lock
+was left by a killed run: the next run of the same user that writes into the folder removes it;
+readers never do. The content is on the disk (fsync) before the file gets its name, and the name is
+on the disk before the call returns: after a loss of power there is the old file or the new one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from geomm_plugin.files.publication import (
     short_name,
 )
 
-_LONGEST_END = 100  # bytes of a file's name in the name of its part
+_MAX_NAME_BYTES = 100  # of a file's own name, within the name of its .geomm-part-
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def written_beside(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
 def all_written_beside(path: Path) -> Iterator[Path]:
     """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
 
-    All of it appears at once, as far as readers of this package see.
+    Readers of this package see all of it appear at once.
     """
     place = place_of(path)
     if is_stream(place):
@@ -96,13 +96,13 @@ def sentences(path: Path) -> Iterator[None]:
 
 
 def check_writable(folder: Path) -> None:
-    """Find out before the work, not after it, whether files can be written into a folder."""
+    """Refuse, before the work begins, a folder that files cannot be written into."""
     with sentences(folder / "files"), _part(folder / "files"):
         pass
 
 
 def check_output(path: Path) -> None:
-    """Find out before the work whether a file can be written to a path."""
+    """Refuse, before the work begins, a path that cannot be written to."""
     place = place_of(path)
     refuse_folder(place)
     if not is_stream(place):
@@ -119,7 +119,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _check_names(path: Path, place: Path, folder: Path) -> None:
-    """Make sure that a format wrote what it was asked to, and that links lead to all of it."""
+    """Check that a format wrote the file it was asked for, and that links lead to all its files."""
     if not (folder / place.name).exists():
         raise FileError(f"Cannot write {path}: the format wrote nothing of that name.")
     for new in folder.iterdir():
@@ -148,18 +148,18 @@ def _into_stream(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _part(place: Path) -> Iterator[Path]:
-    """Make a locked file, which is removed if it has not moved by the end."""
+    """Make a locked file; at the end it is removed, unless it was renamed."""
     make_folders(place.parent)
     remove_leftovers(place.parent)
-    # The suffix stays at the end: what a file holds may follow its name.
-    end = short_name(place.name, _LONGEST_END)
+    # The suffix stays at the end: formats may choose what to write by it.
+    end = short_name(place.name, _MAX_NAME_BYTES)
     while True:
         part = place.parent / f"{PART}{secrets.token_hex(8)}-{end}"
         disk.create(part, exclusive=True).close()
         try:
             with locked(part):
-                if part.exists():  # no other run took it for a leftover before it was locked
-                    if place.exists():  # what others may not read, they do not read meanwhile
+                if part.exists():  # no other run removed it as a leftover before it was locked
+                    if place.exists():  # users who may not read the old file may not read this one
                         disk.change_mode(part, (place.stat().st_mode & 0o777) | 0o600)
                     yield part
                     return

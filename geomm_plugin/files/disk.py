@@ -1,8 +1,8 @@
-"""The one way to the disk: all that creates, fills, moves or secures files of ours comes by here.
+"""All operations that create, fill, move or secure (fsync) our files, in one place.
 
-A watcher sees each operation before it is done, by name and path: `tests/files/test_every_fault.py`
-makes the first, the second, the third, ... of them fail, until a run gets through. Operations that
-only remove what nobody reads any more (`remove_tree`) come by here, too.
+A watcher is called with the name and path of each operation before it is done.
+`tests/files/test_every_fault.py` makes the first, the second, the third, ... of them fail, until a
+run succeeds. `remove_tree`, which removes files that nobody reads any more, is here too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, BinaryIO
 Watcher = Callable[[str, Path], None]
 
 _watchers: list[Watcher] = []
-_NO_FSYNC_OF_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR)
+_FOLDER_FSYNC_UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR)
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Show a watcher every operation in a `with` block; what it raises, the operation raises."""
+    """Call a watcher before each operation in a `with` block; if it raises, the operation fails."""
     _watchers.append(watcher)
     try:
         yield
@@ -33,7 +33,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 class _File(io.FileIO):
-    """A file whose writes are seen by watchers."""
+    """A file that calls the watchers before each write."""
 
     def __init__(self, path: Path, mode: str):
         super().__init__(path, mode)
@@ -97,7 +97,7 @@ def secure(path: Path) -> None:
 
 
 def secure_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system can tell."""
+    """Wait until the names in a folder are on the disk (fsync), where the system supports it."""
     _show("fsync", path)
     try:
         handle = os.open(path, os.O_RDONLY)
@@ -106,7 +106,7 @@ def secure_folder(path: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in _NO_FSYNC_OF_FOLDERS:
+        if error.errno not in _FOLDER_FSYNC_UNSUPPORTED:
             raise
     finally:
         os.close(handle)
@@ -130,7 +130,7 @@ def remove(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a file or folder as far as it can be done; links are removed, not followed."""
+    """Remove a file or folder, and ignore errors; links are removed, not followed."""
     with suppress(OSError):
         _show("remove", path)
         if path.is_dir() and not path.is_symlink():

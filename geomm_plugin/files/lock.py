@@ -1,7 +1,7 @@
-"""[export] Locks that end with their process, however it ends.
+"""[export] Locks that the system releases when their process ends, even if it is killed.
 
-Where a system has no such locks (Windows, some network folders), nothing counts as abandoned and
-nobody waits: files are whole all the same, but what a killed run left stays there.
+Where a system has no such locks (Windows, some network folders), nothing counts as abandoned and no
+process waits: files are still whole, but the leftovers of a killed run are not removed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_TAKEN = (errno.EAGAIN, errno.EACCES)  # how a system says that another holds the lock
+_TAKEN = (errno.EAGAIN, errno.EACCES)  # another process holds the lock
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a file or folder in a `with` block; wait for whoever has it."""
+    """Lock a file or folder in a `with` block; wait until no other process has locked it."""
     with _opened(path) as handle:
         if handle is not None:
             with suppress(OSError):  # no locks here
@@ -34,7 +34,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Tell whether nobody has locked a file or folder; if so, it is locked in the `with` block."""
+    """Give True if no process had locked a file or folder; then the `with` block locks it."""
     with _opened(path) as handle:
         yield handle is not None and _try(handle) is True
 
@@ -52,11 +52,12 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int | None]:
-    """Open a file or folder to lock it, without following links; None where that cannot be."""
+    """Open a file or folder to lock it, without following links; None if that fails."""
     try:
         if fcntl is None:
             raise OSError("This system has no such locks.")
-        kind = os.O_RDONLY if path.is_dir() else os.O_RDWR  # some lock only what can be written
+        # Some systems lock only files that are open for writing.
+        kind = os.O_RDONLY if path.is_dir() else os.O_RDWR
         handle = os.open(path, kind | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         handle = None

@@ -1,6 +1,6 @@
-"""[export] The door for outputs: where a file that is asked for is written, and what is refused.
+"""[export] Where an output is written, and which outputs are refused.
 
-a link                   is followed to its file, which is replaced where it lies
+a link                   is followed; the file that it leads to is replaced
 a pipe or a device       is written into, if the output is one file
 a folder, a socket       is refused where a file is asked for
 an input                 is never replaced: not through links, hard links or other letter case
@@ -60,12 +60,12 @@ def refuse_folder(path: Path) -> None:
 
 
 def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[str | Path], advice: str) -> None:
-    """Refuse outputs that would replace what is read, by whatever name.
+    """Refuse outputs that would replace an input, under any of its names.
 
     Parameters
     ----------
     inputs
-        Files, and folders with all that is in them; pipes and devices are no matter.
+        Files, and folders with all that is in them; pipes and devices are ignored.
     """
     files = [file for path in inputs for file in files_in(Path(path))]
     places = {Path(os.path.realpath(path)) for path in files}

@@ -1,4 +1,4 @@
-"""[export] Several files, or a folder, replaced together: all of them are the old ones, or the new.
+"""[export] Several files, or a folder, replaced together: readers get all old files or all new.
 
     .geomm-part-x/new/{x.npy, x.vocab}     the new files, whole and on the disk
     .geomm-part-x/old/{x.npy, x.vocab}     second names of the old ones
@@ -8,10 +8,10 @@
     2  each new file is renamed into its place
     3  the folder is renamed back: from here on readers read the new files; then it is removed
 
-A process that is killed in between leaves the folder. Readers go on with the old files and change
-nothing; the next run that writes this output does steps 2 and 3. Neither believes a journal that
-was not made here: it belongs to this user (readers: or to the folder's owner), nobody else may
-write to it, and it names its own inode and those of its files, which no archive can know.
+A process that is killed in between leaves the folder. Readers then read the old files and change
+nothing; the next run that writes this output does steps 2 and 3. Both ignore a journal unless it
+was made in this place: it must belong to this user (for readers: or to the folder's owner), nobody
+else may write to it, and it must name its own inode and those of its files, which a copy cannot.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ PUBLISH = ".geomm-publish-"  # begins the name of what is being moved into its p
 ALIGNED = "align.json"  # the output of `geomm align` goes by the name of its record
 NEW, OLD, JOURNAL = "new", "old", "journal.json"
 FORMAT = 1
-_LARGEST_JOURNAL = 2**20  # bytes
-_LONGEST_KEY = 200  # bytes; a name may have 255
-_OTHERS_WRITE = 0o022
-_MOST_LOOKS, _BETWEEN_LOOKS = 25, 0.02  # seconds; files are moved within some milliseconds
-_MOST_WAITS = 1000  # for other runs that publish the same output; a wait takes as long as they do
+_MAX_JOURNAL_BYTES = 2**20
+_MAX_NAME_BYTES = 200  # of an output, after PUBLISH; a name may have 255 in all
+_WRITABLE_BY_OTHERS = 0o022
+_READ_ATTEMPTS, _READ_PAUSE = 25, 0.02  # seconds; moving the files takes some milliseconds
+_COMMIT_ATTEMPTS = 1000  # each waits until another run has published the same output
 
 
 class Replacement(NamedTuple):
@@ -69,7 +69,7 @@ def publish(stage: Path, name: str) -> None:
         _move_back(journal, replacements)
         disk.rename(journal, stage)
         raise
-    except BaseException:  # Ctrl-C: what has begun is ended
+    except BaseException:  # Ctrl-C: complete the moves that have begun, then stop
         _move_in(journal, replacements)
         _finish(journal)
         raise
@@ -77,14 +77,14 @@ def publish(stage: Path, name: str) -> None:
 
 
 def recover(path: Path) -> None:
-    """Before an output is written: end what a killed run had begun to move into its place."""
+    """Complete the moves that a killed run had begun, before its output is written again."""
     journal = journal_folder(path)
     if not os.path.lexists(journal):
         return
     with unlocked(journal) as is_abandoned:
         if not is_abandoned:
             return
-        replacements = _believed(journal, {os.geteuid()} if hasattr(os, "geteuid") else None)
+        replacements = _trusted_journal(journal, {os.geteuid()} if hasattr(os, "geteuid") else None)
         if replacements is not None and _fits(journal, replacements):
             _move_in(journal, replacements)
             _finish(journal)
@@ -93,19 +93,19 @@ def recover(path: Path) -> None:
 
 
 def published(path: Path) -> Path:
-    """Return where a reader finds a file: at its path or, while it is being replaced, the old one.
+    """Return where to read a file: at its path or, while it is being replaced, its old version.
 
-    Nothing is changed, whatever lies there.
+    Nothing on the disk is changed.
     """
     if path.is_symlink():
         target = path.resolve()
         place = published(target)
         return path if place == target else place
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_READ_ATTEMPTS):
         now = _place_now(path)
         if now is not None:
             return now
-        time.sleep(_BETWEEN_LOOKS)  # a run that is at work has ended by then
+        time.sleep(_READ_PAUSE)  # long enough for a running process to move its files
     raise FileError(
         f"{path} belongs to files that a run was moving into their place when it was stopped. Run "
         "that command again: it ends what was begun."
@@ -113,12 +113,12 @@ def published(path: Path) -> Path:
 
 
 def _place_now(path: Path) -> Path | None:
-    """Return where a file of one version lies at this moment; None if it is between two."""
+    """Return where to read a file now; None while its files are being moved."""
     for name in (path.name, ALIGNED):
         journal = journal_folder(path.parent / name)
         if not os.path.lexists(journal):
             continue
-        replacements = _believed(journal, _readers_owners(path.parent))
+        replacements = _trusted_journal(journal, _trusted_owners(path.parent))
         replacement = None if replacements is None else replacements.get(path.name)
         if replacements is not None and replacement and _in_place(path, replacement):
             return _old_place(path, journal, replacements)
@@ -126,7 +126,7 @@ def _place_now(path: Path) -> Path | None:
 
 
 def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement]) -> Path | None:
-    """Return where the old file lies, provided that those that belong to it lie beside it."""
+    """Return where the old file is, if the other old files of its output are beside it."""
     olds = {name: pair.old for name, pair in replacements.items() if pair.old}
     if path.name not in olds and not os.path.lexists(path):
         return path
@@ -139,11 +139,11 @@ def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement
 
 def journal_folder(path: Path) -> Path:
     """Return the folder that an output has while it is moved into its place."""
-    return path.parent / (PUBLISH + short_name(path.name, _LONGEST_KEY))
+    return path.parent / (PUBLISH + short_name(path.name, _MAX_NAME_BYTES))
 
 
 def short_name(name: str, longest: int) -> str:
-    """Return the end of a name, in so many bytes at most; the suffix is there."""
+    """Return the end of a name, with its suffix, in at most `longest` bytes."""
     while len(os.fsencode(name)) > longest:
         name = name[1:]
     return name
@@ -162,13 +162,13 @@ def _prepare(stage: Path) -> dict[str, Replacement]:
             keep_mode(place, new)
             try:
                 disk.link(place, old / new.name)
-            except OSError:  # a file system without links: it is moved there after the commit
+            except OSError:  # no hard links here: the old file is moved after the commit instead
                 continue
     names = {name: list(inodes) for name, inodes in replacements.items()}
     content = {"format": FORMAT, "folder": _inode(stage), "files": names}
     disk.remove(stage / JOURNAL)
     disk.write_file(stage / JOURNAL, json.dumps(content).encode())
-    disk.change_mode(stage / JOURNAL, 0o644)  # whatever the user's mask: no other may write
+    disk.change_mode(stage / JOURNAL, 0o644)  # independent of the umask: only this user may write
     disk.change_mode(stage, 0o755)  # others who may read the folder read the old files
     disk.secure(stage / JOURNAL)
     for path in (stage / NEW, old, stage):
@@ -183,13 +183,13 @@ def keep_mode(old: Path, new: Path) -> None:
     if hasattr(os, "chown"):
         try:
             os.chown(new, status.st_uid, status.st_gid)
-        except OSError:  # not permitted: then it belongs to who writes it
+        except OSError:  # not permitted: then it belongs to the user who writes it
             return
 
 
 def _commit(stage: Path, journal: Path) -> None:
-    """Give the stage the name of a journal; another run's is waited for, a killed run's ended."""
-    for _ in range(_MOST_WAITS):
+    """Rename the stage to the journal; wait for another run's journal, complete a killed run's."""
+    for _ in range(_COMMIT_ATTEMPTS):
         try:
             disk.rename(stage, journal)
         except OSError:
@@ -200,7 +200,7 @@ def _commit(stage: Path, journal: Path) -> None:
             return
         if not (journal.is_dir() and is_own(journal)):
             break
-        with locked(journal):  # whoever was at work there has ended
+        with locked(journal):  # waits until the other run has ended
             pass
         recover(journal.parent / journal.name.removeprefix(PUBLISH))
     raise FileError(
@@ -243,16 +243,16 @@ def _finish(journal: Path) -> None:
     disk.remove_tree(emptied)
 
 
-def _believed(journal: Path, owners: set[int] | None) -> dict[str, Replacement] | None:
-    """Read a journal that was made here by one of its owners; None for any other."""
+def _trusted_journal(journal: Path, owners: set[int] | None) -> dict[str, Replacement] | None:
+    """Read a journal that one of these owners made in this place; None if it is not trusted."""
     try:
         for path, is_kind in ((journal, stat.S_ISDIR), (journal / JOURNAL, stat.S_ISREG)):
             status = path.lstat()
-            if not is_kind(status.st_mode) or status.st_mode & _OTHERS_WRITE:
+            if not is_kind(status.st_mode) or status.st_mode & _WRITABLE_BY_OTHERS:
                 return None
             if owners is not None and status.st_uid not in owners:
                 return None
-        if status.st_size > _LARGEST_JOURNAL:
+        if status.st_size > _MAX_JOURNAL_BYTES:
             return None
         content = parse_json((journal / JOURNAL).read_bytes())
         if content["format"] != FORMAT or content["folder"] != _inode(journal):
@@ -260,13 +260,13 @@ def _believed(journal: Path, owners: set[int] | None) -> dict[str, Replacement] 
         replacements = {name: Replacement(*pair) for name, pair in content["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    hidden = any(name.startswith(PART) or Path(name).name != name for name in replacements)
-    whole = all(type(inode) is int for pair in replacements.values() for inode in pair)
-    return replacements if whole and not hidden else None
+    has_bad_name = any(name.startswith(PART) or Path(name).name != name for name in replacements)
+    are_numbers = all(type(inode) is int for pair in replacements.values() for inode in pair)
+    return replacements if are_numbers and not has_bad_name else None
 
 
 def _fits(journal: Path, replacements: Mapping[str, Replacement]) -> bool:
-    """True if all files are those that the journal names, and nobody has replaced one since."""
+    """True if all files are still those that the journal names."""
     folder = journal.parent
     for name, replacement in replacements.items():
         new, old = journal / NEW / name, journal / OLD / name
@@ -302,12 +302,12 @@ def is_private(folder: Path) -> bool:
         status = folder.lstat()
     except OSError:
         return False
-    is_folder = stat.S_ISDIR(status.st_mode) and not status.st_mode & _OTHERS_WRITE
+    is_folder = stat.S_ISDIR(status.st_mode) and not status.st_mode & _WRITABLE_BY_OTHERS
     return is_folder and is_own(folder)
 
 
-def _readers_owners(folder: Path) -> set[int] | None:
-    """Return who may publish files in a folder for others to read: oneself, and its owner."""
+def _trusted_owners(folder: Path) -> set[int] | None:
+    """Return the users whose journals a reader trusts: the reader and the folder's owner."""
     return {os.geteuid(), folder.stat().st_uid} if hasattr(os, "geteuid") else None
 
 

@@ -1,22 +1,22 @@
-"""[read] JSON that others wrote: in UTF-8, each name once, nested no deeper than anyone needs."""
+"""[read] JSON that others wrote: in UTF-8, each name once, nested at most 100 levels deep."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-_DEEPEST = 100  # levels: whoever walks through it by recursion is safe
+_MAX_DEPTH = 100  # levels, so that code may walk through it by recursion
 
 
 def parse_json(content: bytes | str) -> Any:
-    """Parse JSON; whatever is wrong with it is a ValueError that says so."""
+    """Parse JSON; a ValueError says what is wrong with it."""
     text = content if isinstance(content, str) else content.decode("utf-8")
     try:
         value = json.loads(text, object_pairs_hook=_each_name_once)
     except RecursionError:
         raise _too_deep() from None
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         level = [
             part
             for whole in level
@@ -33,9 +33,9 @@ def _too_deep() -> ValueError:
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in values:
             raise ValueError(f"it has {name[:60]!r} twice")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

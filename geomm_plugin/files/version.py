@@ -1,7 +1,7 @@
 """Which version of a file was read: its device, inode, date and size; and its content's hash.
 
-Files that are replaced by renaming get another inode; those that are changed where they are get
-another date. So files whose stamps are the same before and after a reading were of one version.
+A file that is replaced by renaming gets another inode; one that is changed in place gets another
+date. So if the stamps of files are the same before and after reading, one version was read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BLOCK_BYTES = 2**20
 
 
 class Stamp(NamedTuple):
-    """What tells one version of a file from another."""
+    """Numbers that differ between two versions of a file."""
 
     device: int
     inode: int
@@ -39,7 +39,7 @@ class Version:
         return all(stamp_of(path) == stamp for path, stamp in self.stamps.items())
 
     def can_be_read_again(self) -> bool:
-        """True unless a path is a pipe or a device, which gives its content but once."""
+        """True unless a path is a pipe or a device, which can be read only once."""
         return all(path.is_file() or not path.exists() for path in self.stamps)
 
 
@@ -55,7 +55,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 
 def replaced_too_often(path: object) -> FileError:
-    """Say that no reading of a file was of one version."""
+    """Return the error for a file that changed during every attempt to read it."""
     return FileError(
         f"{path} was replaced while it was read, {ATTEMPTS} times in a row. Wait for the run that "
         "writes it, and read it again."
