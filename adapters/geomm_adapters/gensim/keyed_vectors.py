@@ -19,7 +19,7 @@ from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import LanguagesError, missing_extra
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import get_mapper
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import MappedEmbeddings
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def align_keyedvectors(
     mapper
         A registered name, or a mapper with your own parameters, which is fitted.
     """
-    fitted = get_mapper(mapper) if isinstance(mapper, str) else mapper
+    fitted = as_mapper(mapper)
     fitted.fit(keyed_vectors, as_dictionaries(keyed_vectors, word_pairs))
     space = fitted.map(keyed_vectors)
     return {language: to_keyedvectors(space[language]) for language in keyed_vectors}

@@ -35,7 +35,7 @@ from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.registry import get_mapper
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import CSLS, Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import (
@@ -110,7 +110,7 @@ class TranslationMatrix:
         self.translation_matrix: Matrix | None = None
         self.source_space: Space | None = None
         self.target_space: Space | None = None
-        self.mapper = get_mapper(mapper) if isinstance(mapper, str) else mapper
+        self.mapper = as_mapper(mapper)
         self._space: tuple[Any, Any, SharedSpace] | None = None
         if word_pairs is not None:
             self.train(word_pairs)
