@@ -12,7 +12,8 @@ Where dictionaries can spare words, rounds are judged by cross-fitting (see `cro
 kept if it translates held-out words better than the one before, and the loop ends with the first
 that does not. So where the plain fit is best, one round is all that is paid for it. The words of
 dictionaries are frequent ones, which cannot say much about pairs of rare words: the round among all
-words is kept unless held-out words fall by more than chance, two standard errors.
+words is kept unless held-out words fall by more than chance, two standard errors, or below the
+plain fit.
 
 Without a dictionary, `seeds` find pairs to begin with, which count as induced: every round drops
 what the one before had induced. `recover` then tells whether the maps found translations at all.
@@ -181,7 +182,7 @@ class SelfLearner(LinearMapper):
                 induced = self._induce(vectors, pairs, rounds[best], all_words)
                 rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
                 advance(1, note=f"mean CSLS {induced.mean_csls:.4f}")
-                if not falls(rounds[-1], rounds[best]):
+                if pays(rounds[-1], plain) and not falls(rounds[-1], rounds[best]):
                     best = len(rounds) - 1
         return rounds, best
 

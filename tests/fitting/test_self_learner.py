@@ -178,6 +178,20 @@ def test_a_round_that_does_not_pay_is_the_last(monkeypatch):
     assert np.array_equal(learnt.W("en", "es"), plain.W("en", "es"))
 
 
+@pytest.mark.parametrize("above_plain", [True, False])
+def test_the_round_among_all_words_must_not_fall_below_the_plain_fit(above_plain, monkeypatch):
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 500)
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.falls", lambda new, best: False)
+    monkeypatch.setattr(
+        "geomm_plugin.fitting.self_learner.pays",
+        lambda new, best: new.told.words == 500 or above_plain,
+    )
+    toy = make_toy(words=900, dimension=12, pairs=600, noise=0.5)
+    report = toy.fit(get_mapper("procrustes_semi")).report_
+    assert report.rounds[-1].words == 900
+    assert report.kept_round == len(report.rounds) - (1 if above_plain else 2)
+
+
 def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
     mapper = toy.fit(GeoMM())
     (choice,) = mapper.report_.regularization.values()
