@@ -108,8 +108,22 @@ def test_mappers_lists_names_parameters_and_packages():
 def test_demo_shows_translations_a_comparison_and_what_to_type_next():
     output = geomm("demo").output
     assert "libertad" in output and "geomm align en=wiki.en.vec" in output
-    (line,) = (line for line in output.splitlines() if line.startswith("procrustes"))
-    assert all(float(score) > 0.85 for score in line.split()[1:])
+    (line,) = (line for line in output.splitlines() if line.startswith("procrustes, csls"))
+    assert all(float(score) > 0.85 for score in line.split()[2:])
+    assert "may be luck" in output and "This set is easy" in output
+    assert "geomm_plus:max_rounds=0, reranked" in output
+    for title in ("Sentences, en to es", "Topics learnt in en"):
+        (line,) = (line for line in output.splitlines() if line.startswith(title))
+        before, *aligned = (
+            float(part.split()[-1]) for part in line.rpartition(": ")[2].split(", ")
+        )
+        assert min(aligned) > before + 0.3
+
+
+def test_a_quiet_demo_says_nothing(monkeypatch):
+    monkeypatch.setattr("geomm_plugin.cli.demo._story", lambda demo: iter(["a line"]))
+    assert geomm("demo", "-q").output == ""
+    assert geomm("demo").output == "a line\n"
 
 
 def bad_file(path, content):
