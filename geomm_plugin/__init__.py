@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.evaluation.task import Task, TaskScore
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
+    from geomm_plugin.fitting.reranking import learn_reranking
+    from geomm_plugin.fitting.seeds.cognates import cognates
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
     from geomm_plugin.hookspecs import hookimpl
     from geomm_plugin.mapper import LinearMapper, Mapper
@@ -71,11 +73,13 @@ __all__ = [
     "as_embeddings",
     "as_mapper",
     "as_retrieval",
+    "cognates",
     "compare",
     "evaluate",
     "get_mapper",
     "hookimpl",
     "identical_words",
+    "learn_reranking",
     "load_mapper",
     "pair_up",
     "read_dictionary",
@@ -99,6 +103,8 @@ _NAMES_IN = {
     "evaluation.task": ("Task", "TaskScore"),
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),
+    "fitting.reranking": ("learn_reranking",),
+    "fitting.seeds.cognates": ("cognates",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),
     "hookspecs": ("hookimpl",),
     "mapper": ("LinearMapper", "Mapper"),

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -34,7 +35,7 @@ from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.notebook import html_table
 from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
-from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
+from geomm_plugin.shared_space import MappedEmbeddings, Reranking, SharedSpace
 
 Vectors: TypeAlias = Mapping[str, NormalizedVectors]  # by language, each row normalized when read
 Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary
@@ -49,6 +50,7 @@ class Mapper(ABC):
 
     name: ClassVar[str]
     report_: FitReport  # how the last fit went
+    reranking_: Reranking = MappingProxyType({})  # weights that learn_reranking learnt for it
 
     @property
     def joint(self) -> bool:
@@ -82,7 +84,8 @@ class Mapper(ABC):
             {
                 language: MappedEmbeddings(as_embeddings(value), partial(self.transform, language))
                 for language, value in embeddings.items()
-            }
+            },
+            self.reranking_,
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -171,7 +174,7 @@ class LinearMapper(Mapper):
                     f"{self.name} found no finite map for {language}; its vectors may be zero or "
                     "of extreme size, or the dictionary too small. Look at both; regularize more."
                 )
-        self.normalizer_, self.report_ = normalizer, report
+        self.normalizer_, self.report_, self.reranking_ = normalizer, report, {}
         # Each its own array, laid out as a loaded one is: BLAS rounds other layouts differently.
         self.matrices_: dict[str, Matrix] = {
             name: np.array(matrices[name], np.float64, order="C") for name in languages

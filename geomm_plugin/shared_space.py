@@ -82,13 +82,13 @@ class SharedSpace(Mapping[str, Embeddings]):
     ----------
     reranking
         Weights of word features by pair of languages, as `learn_reranking` learns them; the
-        retrieval "reranked" uses them.
+        retrieval "reranked" uses them, from either language of a pair.
     """
 
     def __init__(
         self, embeddings: Mapping[str, object], reranking: Reranking = MappingProxyType({})
     ):
-        self.reranking = dict(reranking)
+        self.reranking: Reranking = dict(reranking)
         self._embeddings = {name: as_embeddings(value) for name, value in embeddings.items()}
         dimensions = {name: value.dimension for name, value in self._embeddings.items()}
         if len(set(dimensions.values())) > 1:
@@ -144,7 +144,8 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
         """Return what finds target words for source words; kept, since CSLS learns from both."""
-        chosen = as_retrieval(retrieval).with_learnt(self.reranking.get((source, target)))
+        learnt = self.reranking.get((source, target)) or self.reranking.get((target, source))
+        chosen = as_retrieval(retrieval).with_learnt(learnt)
         key = (source, target, chosen.label)
         if key not in self._indexes:
             self._indexes[key] = chosen.index(self.unit_rows(source), self.unit_rows(target))

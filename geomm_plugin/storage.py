@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -79,6 +80,11 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
         "params": mapper.get_params(),
         "report": report_of(mapper).to_json(times=False),
     }
+    if mapper.reranking_:
+        description["reranking"] = [
+            {"source": source, "target": target, "weights": dict(weights)}
+            for (source, target), weights in sorted(mapper.reranking_.items())
+        ]
     text = json.dumps(description | further, default=_plain)
     written = json.loads(text)  # with tuples as lists and numpy's numbers as plain ones
     return json.dumps(written | {"checksum": _checksum(written)}, indent=2, ensure_ascii=False)
@@ -176,6 +182,25 @@ def restore_mapper(
     except Exception as error:
         raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
     mapper.report_ = FitReport.from_json(description["report"])
+    mapper.reranking_ = _reranking(description.get("reranking", []), path.parent / JSON_NAME)
+
+
+def _reranking(entries: object, path: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Read the weights of a re-ranking: a finite number by name, for pairs of languages."""
+    weights: dict[tuple[str, str], dict[str, float]] = {}
+    for entry in entries if isinstance(entries, list) else [None]:
+        match entry:
+            case {"source": str(source), "target": str(target), "weights": dict(numbers)} if all(
+                type(number) in (int, float) and math.isfinite(number)
+                for number in numbers.values()
+            ):
+                weights[source, target] = {name: float(n) for name, n in numbers.items()}
+            case _:
+                raise FormatError(
+                    f"{path}: its 'reranking' is not a list of languages and their weights. Copy "
+                    "it again, or learn the weights and save again."
+                )
+    return weights
 
 
 def _checksum(description: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from geomm_plugin.dictionary import (
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, LanguagesError
 from geomm_plugin.files.version import ATTEMPTS, Version, content_hash, replaced_too_often
+from geomm_plugin.fitting.seeds.cognates import cognates
 from geomm_plugin.formats import as_path, check_exists, files_of, find_format, read_embeddings
 
 Words: TypeAlias = "str | Path | Iterable[str]"
@@ -39,6 +40,7 @@ class Inputs:
     objects: dict[str, Embeddings]  # languages that were given as words and vectors
     pairs: dict[tuple[str, str], Dictionary]
     identical: tuple[tuple[str, str], ...]
+    cognates: tuple[tuple[str, str], ...]
     extra_words: dict[str, list[str]]
     max_words: int | None
     files: tuple[Path, ...]  # everything that is read
@@ -51,10 +53,14 @@ class Inputs:
     def dictionaries(
         self, embeddings: Mapping[str, Embeddings]
     ) -> dict[tuple[str, str], Dictionary]:
-        """Return the dictionaries, with the words that are spelt alike where they are asked for."""
+        """Return the dictionaries, with words that are spelt (nearly) alike where asked for."""
         dictionaries = dict(self.pairs)
         for source, target in self.identical:
             words = identical_words(embeddings[source], embeddings[target])
+            given = dictionaries.get((source, target), Dictionary())
+            dictionaries[source, target] = given.with_pairs(words)
+        for source, target in self.cognates:
+            words = cognates(embeddings[source], embeddings[target])
             given = dictionaries.get((source, target), Dictionary())
             dictionaries[source, target] = given.with_pairs(words)
         return dictionaries
@@ -64,6 +70,7 @@ def collect_inputs(
     files: Mapping[str, object],
     dictionaries: Dictionaries,
     identical: Iterable[tuple[str, str]],
+    alike: Iterable[tuple[str, str]],
     extra_words: Mapping[str, Words],
     max_words: int | None,
 ) -> Inputs:
@@ -83,12 +90,14 @@ def collect_inputs(
     listed = [Path(file.path) for given in pairs.values() for file in given.files]
     listed += [Path(given) for given in extra_words.values() if isinstance(given, (str, Path))]
     read = [file for path in paths.values() for file in files_of(path)]
-    alike = tuple(sorted(check_key(key, files) for key in identical))
+    same, nearly = (
+        tuple(sorted(check_key(key, files) for key in keys)) for keys in (identical, alike)
+    )
     words = {lang: _words(given, lang, files) for lang, given in extra_words.items()}
     for language, path in list(paths.items()):
         if not (path.is_file() or path.is_dir()):  # a pipe
             objects[language] = read_embeddings(paths.pop(language), max_words=max_words)
-    return Inputs(paths, objects, pairs, alike, words, max_words, (*read, *listed))
+    return Inputs(paths, objects, pairs, same, nearly, words, max_words, (*read, *listed))
 
 
 class Reading:

@@ -116,7 +116,9 @@ def changed(folder: Path, entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     return problems
 
 
-def fingerprint_of_fit(mapper: Mapper, inputs: Inputs, hashes: Mapping[str, Any]) -> str:
+def fingerprint_of_fit(
+    mapper: Mapper, inputs: Inputs, hashes: Mapping[str, Any], rerank: bool = False
+) -> str:
     """Return the fingerprint of all that a fitted mapper depends on."""
     is_registered = registry.mappers.get(mapper.name) is type(mapper)
     origin = str(registry.mappers.origin(mapper.name)) if is_registered else NOT_REGISTERED
@@ -126,6 +128,8 @@ def fingerprint_of_fit(mapper: Mapper, inputs: Inputs, hashes: Mapping[str, Any]
             "embeddings": hashes,
             "dictionaries": sorted(inputs.pairs.items()),
             "identical": inputs.identical,
+            "cognates": inputs.cognates,
+            "rerank": rerank,
             "max words": inputs.max_words,
         }
     )

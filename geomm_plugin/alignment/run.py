@@ -34,6 +34,7 @@ from geomm_plugin.files.lock import alone_in
 from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs
 from geomm_plugin.files.publication import recover
 from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.formats import Format, find_format, refuse_neighbors, writing_format
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
@@ -106,6 +107,7 @@ def align(
     *,
     output: str | Path,
     identical: Iterable[tuple[str, str]] = (),
+    cognates: Iterable[tuple[str, str]] = (),
     settings: Iterable[str] = (),
     max_words: int | None = None,
     suffix: str = ".vec",
@@ -113,6 +115,7 @@ def align(
     precision: int | None = None,
     extra_words: Mapping[str, Words] | None = None,
     keep_length: bool = False,
+    rerank: bool = False,
     resume: bool = False,
 ) -> Alignment:
     """Fit a mapper and write every language into the shared space: all of `geomm align`.
@@ -133,6 +136,8 @@ def align(
         The folder; it is made if it is not there.
     identical
         Pairs of languages whose words that are spelt alike are taken as a dictionary, too.
+    cognates
+        Pairs of languages whose words that are nearly spelt alike are taken as a dictionary, too.
     settings
         Further parameters of a mapper that is given by name: texts PARAMETER=VALUE.
     max_words
@@ -145,6 +150,8 @@ def align(
         subwords.
     keep_length
         Whether vectors keep the length that the mapper gives them.
+    rerank
+        Whether to learn weights for the retrieval "reranked", which the mapper then carries.
     resume
         Keep what an earlier run wrote into the folder, or had ready when it was stopped, if it is
         from the same mapper, content of inputs and options.
@@ -155,19 +162,19 @@ def align(
         if format is None
         else (find_format(Path(f"x{suffix}"), format, to_write=True))
     )
-    identical = list(identical)
-    if chosen.needs_dictionary and not (dictionaries or identical):
+    identical, cognates = list(identical), list(cognates)
+    if chosen.needs_dictionary and not (dictionaries or identical or cognates):
         raise ParameterError(NOTHING_TO_LEARN)
     output = Path(output)
     names = file_names(files, suffix)
-    inputs = collect_inputs(files, dictionaries, identical, extra_words or {}, max_words)
+    inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words or {}, max_words)
     outputs = [file for name in names.values() for file in written.outputs(output / name)]
     refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
     refuse_neighbors(output / NAME, outputs)
     _refuse_links(output, [*names.values(), MAPPER])
     make_folders(output)
     check_writable(output)
-    run = _Run(inputs, output, names, chosen, written, keep_length)
+    run = _Run(inputs, output, names, chosen, written, keep_length, rerank)
     with alone_in(output), sentences(output):
         recover(output / NAME)
         return run.finish(resume)
@@ -197,6 +204,7 @@ class _Run:
     mapper: Mapper
     written: Format
     keep_length: bool
+    rerank: bool
 
     def finish(self, resume: bool) -> Alignment:
         """Do what is not there yet, publish all of it together, and say what was done."""
@@ -231,7 +239,7 @@ class _Run:
 
     def _fingerprints(self, hashes: Mapping[str, Any]) -> dict[str, str]:
         """Return the fingerprints of the mapper and of every file."""
-        fit = fingerprint_of_fit(self.mapper, self.inputs, hashes)
+        fit = fingerprint_of_fit(self.mapper, self.inputs, hashes, self.rerank)
         return {MAPPER: fit} | {
             name: fingerprint_of_file(
                 fit, self.written, self.keep_length, self.inputs.extra_words.get(language, [])
@@ -244,7 +252,10 @@ class _Run:
     ) -> Mapper:
         """Fit the mapper, and stage it."""
         with progress.task(f"Fitting {self.mapper.name}"):
-            self.mapper.fit(embeddings, self.inputs.dictionaries(embeddings))
+            dictionaries = self.inputs.dictionaries(embeddings)
+            self.mapper.fit(embeddings, dictionaries)
+        if self.rerank:
+            learn_reranking(self.mapper, embeddings, dictionaries)
 
         def write(folder: Path) -> None:
             disk.make_folder(folder)

@@ -17,6 +17,7 @@ from geomm_plugin.parameters import split_specs
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
+@options.cognates_option
 @options.mapper_option
 @options.set_option
 @click.option(
@@ -35,6 +36,11 @@ from geomm_plugin.parameters import split_specs
 )
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")
 @click.option(
+    "--rerank",
+    is_flag=True,
+    help="Learn weights for the retrieval reranked by three more fits; the mapper keeps them.",
+)
+@click.option(
     "--resume",
     is_flag=True,
     help="Keep what an earlier run wrote there, if it is the same mapper, inputs and options.",
@@ -46,12 +52,14 @@ def command(
     embeddings: tuple[str, ...],
     dictionaries: tuple[str, ...],
     identical: tuple[str, ...],
+    cognates: tuple[str, ...],
     mapper: str,
     settings: tuple[str, ...],
     output: Path,
     suffix: str,
     extra_words: tuple[str, ...],
     keep_length: bool,
+    rerank: bool,
     resume: bool,
     precision: int | None,
     max_words: int | None,
@@ -77,6 +85,8 @@ def command(
             mapper,
             output=output,
             identical=[options.language_pair(name, paths) for name in identical],
+            cognates=[options.language_pair(name, paths) for name in cognates],
+            rerank=rerank,
             settings=settings,
             max_words=max_words,
             suffix=suffix,

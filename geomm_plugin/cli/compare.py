@@ -31,6 +31,7 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
+@options.cognates_option
 @options.tests_option
 @choices.mappers_option(("all",))
 @options.set_option
@@ -69,6 +70,7 @@ def command(
     embeddings: tuple[str, ...],
     dictionaries: tuple[str, ...],
     identical: tuple[str, ...],
+    cognates: tuple[str, ...],
     tests: tuple[str, ...],
     mappers: tuple[str, ...],
     settings: tuple[str, ...],
@@ -99,7 +101,7 @@ def command(
     """
     chosen = choose_mappers(mappers, settings)
     needed = any(mapper.needs_dictionary for mapper in chosen)
-    if needed and not (dictionaries or identical):
+    if needed and not (dictionaries or identical or cognates):
         raise ParameterError(options.NOTHING_TO_LEARN)
     output.check(embeddings, [*dictionaries, *tests])
     for path in filter(None, (html, save)):
@@ -107,7 +109,7 @@ def command(
     runs = RunsSoFar(save)
     with progress.shown(quiet), runs.shown_if_stopped(output):
         read = options.read_all(embeddings, max_words)
-        train = options.read_dictionaries(dictionaries, identical, read)
+        train = options.read_dictionaries(dictionaries, identical, read, cognates)
         test = options.read_dictionaries(tests, (), read)
         warn_of_overlap(train, test)
         comparison = compare(

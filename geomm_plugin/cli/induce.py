@@ -32,6 +32,7 @@ from geomm_plugin.storage import load_mapper
 )
 @options.dictionary_option
 @options.identical_option
+@options.cognates_option
 @click.option(
     "--mapper",
     "-m",
@@ -63,6 +64,7 @@ def command(
     model: Path | None,
     dictionaries: tuple[str, ...],
     identical: tuple[str, ...],
+    cognates: tuple[str, ...],
     mapper: str,
     settings: tuple[str, ...],
     output: Path,
@@ -80,14 +82,15 @@ def command(
         geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
     """
     options.check_output(output, embeddings, dictionaries, [model])
-    chosen = _mapper(model, mapper, settings, bool(dictionaries or identical))
+    chosen = _mapper(model, mapper, settings, bool(dictionaries or identical or cognates))
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         if pair is None and len(read) != 2:
             raise ParameterError(f"Name one pair of the languages {', '.join(read)} with --pair.")
         source, target = options.language_pair(pair or "-".join(read), read)
         if chosen is not None and model is None:
-            chosen.fit(read, options.read_dictionaries(dictionaries, identical, read))
+            train = options.read_dictionaries(dictionaries, identical, read, cognates)
+            chosen.fit(read, train)
         two = {source: read[source], target: read[target]}
         space = SharedSpace(two) if chosen is None else chosen.map(two)
         with progress.task(f"Pairing {source} and {target}"):

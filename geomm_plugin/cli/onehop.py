@@ -16,6 +16,7 @@ from geomm_plugin.registry import as_retrieval
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
+@options.cognates_option
 @options.tests_option
 @click.option(
     "--pivot", metavar="LANG", help="The language in between; by default the only possible one."
@@ -35,6 +36,7 @@ def command(
     embeddings: tuple[str, ...],
     dictionaries: tuple[str, ...],
     identical: tuple[str, ...],
+    cognates: tuple[str, ...],
     tests: tuple[str, ...],
     pivot: str | None,
     mappers: tuple[str, ...],
@@ -60,7 +62,7 @@ def command(
     ranked = as_retrieval(retrieval)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
-        train = options.read_dictionaries(dictionaries, identical, read)
+        train = options.read_dictionaries(dictionaries, identical, read, cognates)
         test = options.read_dictionaries(tests, (), read)
         table = one_hop(
             read,

@@ -36,6 +36,12 @@ identical_option = click.option(
     metavar="LANG-LANG",
     help="Use the words that both languages spell alike as a dictionary. Repeatable.",
 )
+cognates_option = click.option(
+    "--cognates",
+    multiple=True,
+    metavar="LANG-LANG",
+    help="Use the words that are each other's most alike in spelling as a dictionary. Repeatable.",
+)
 tests_option = click.option(
     "--test",
     "-t",
@@ -131,10 +137,20 @@ def refuse_mapper(argument: str) -> None:
 
 
 def read_dictionaries(
-    specs: Iterable[str], identical: Iterable[str], embeddings: Mapping[str, Embeddings]
+    specs: Iterable[str],
+    identical: Iterable[str],
+    embeddings: Mapping[str, Embeddings],
+    alike: Iterable[str] = (),
 ) -> dict[tuple[str, str], Dictionary]:
-    """Read LANG-LANG=FILE options, and make the dictionaries of identical words."""
-    return with_identical(read_pairs(specs, embeddings), identical, embeddings)
+    """Read LANG-LANG=FILE options, and make the dictionaries of identical words and cognates."""
+    from geomm_plugin.fitting.seeds.cognates import cognates
+
+    dictionaries = with_identical(read_pairs(specs, embeddings), identical, embeddings)
+    for name in alike:
+        source, target = pair = language_pair(name, embeddings)
+        words = cognates(embeddings[source], embeddings[target])
+        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(words)
+    return dictionaries
 
 
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:

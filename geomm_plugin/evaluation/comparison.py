@@ -33,11 +33,12 @@ from geomm_plugin.evaluation.translation import (
     evaluate,
 )
 from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.fitting.reranking import reranking_weights
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.retrieval import Retrieval
-from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.retrieval import Reranked, Retrieval
+from geomm_plugin.shared_space import Reranking, SharedSpace
 
 
 def compare(
@@ -213,7 +214,7 @@ class Task:
                     costs.append(measure(fit))
                     reports.append(report_of(fresh))
                     space = fresh.map(task.embeddings)
-                    evaluations += task.evaluations(space)
+                    evaluations += task.evaluations(space, task.learnt(fresh))
                     scores += [score for each in self.tasks for score in each.score(space)]
             except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
                 evaluations.clear()
@@ -231,10 +232,23 @@ class Task:
             tuple(scores),
         )
 
-    def evaluations(self, space: SharedSpace) -> Iterator[Evaluation]:
+    def learnt(self, mapper: Mapper) -> dict[str, Reranking]:
+        """Return the weights of each re-ranking that asks for learnt ones, by its label."""
+        return {
+            retrieval.label: reranking_weights(
+                mapper, self.embeddings, self.dictionaries, retrieval=retrieval
+            )
+            for retrieval in self.retrievals
+            if isinstance(retrieval, Reranked) and retrieval.weights == "learnt"
+        }
+
+    def evaluations(
+        self, space: SharedSpace, learnt: Mapping[str, Reranking]
+    ) -> Iterator[Evaluation]:
         """Score a fitted mapper's space on every test dictionary by every retrieval."""
         for (source, target), dictionary in self.tests.items():
             for retrieval in self.retrievals:
+                space.reranking = learnt.get(retrieval.label, {})
                 yield evaluate(
                     space,
                     source,

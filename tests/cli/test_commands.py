@@ -83,6 +83,19 @@ def test_identical_words_serve_as_a_dictionary(tmp_path):
     assert "missing" in output
 
 
+def test_cognates_and_learnt_weights_go_into_an_alignment(tmp_path):
+    geomm("align", EN, ES, "--cognates", "en-es", *SMALL, "-m", "procrustes", "--rerank",
+          "-o", tmp_path)  # fmt: skip
+    mapper = load_mapper(tmp_path / "mapper")
+    assert list(mapper.reranking_["en", "es"]) == ["letters", "letters^2"]
+    model = ["--model", tmp_path / "mapper", EN, ES, "en-es", "parliament", "--json", "-r"]
+    learnt, fixed = (
+        json.loads(geomm("translate", *model, retrieval).stdout)
+        for retrieval in ("reranked", "reranked:weights=fixed")
+    )
+    assert learnt != fixed and learnt[0]["translations"][0]["word"] == "parlamento"
+
+
 def test_translate_as_json():
     done = geomm("translate", "--json", EN, EN.replace("en=", "xx="), "en-xx", "freedom", "-k", "2")
     (row,) = json.loads(done.stdout)

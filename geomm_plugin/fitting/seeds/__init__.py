@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from geomm_plugin.errors import UnknownNameError, did_you_mean
 from geomm_plugin.fitting.seeds.adversarial import Adversarial
+from geomm_plugin.fitting.seeds.cognates import Cognates
 from geomm_plugin.fitting.seeds.gromov_wasserstein import GromovWasserstein
 from geomm_plugin.fitting.seeds.icp import ClosestPoints
 from geomm_plugin.fitting.seeds.identical import Identical
@@ -25,6 +26,7 @@ SEEDS: dict[str, type[Seed]] = {
         Adversarial,
         Identical,
         Numerals,
+        Cognates,
     )
 }
 

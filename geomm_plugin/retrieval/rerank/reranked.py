@@ -68,6 +68,10 @@ class Reranked(Retrieval):
                 )
         return fixed | {name: float(weight) for name, weight in given.items()}
 
+    def with_weights(self, weights: Literal["fixed"] | dict[str, float]) -> Reranked:
+        """Return the same re-ranking with other weights."""
+        return replace(self, weights=weights)
+
     def with_learnt(self, weights: Mapping[str, float] | None) -> Retrieval:
         """Take weights that were learnt for two languages, unless others were asked for."""
         if not weights or self.weights not in ("auto", "learnt"):

@@ -1,0 +1,95 @@
+"""Cognates: words that are each other's most alike in spelling, a dictionary from letters alone.
+
+g(x, z), the cosine of character n-grams (retrieval.rerank.ngrams), is compared among the most
+frequent words of both languages; a pair is taken where each is the other's best and g is large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from geomm_plugin.arrays import Mask, RowIndices, Vector
+from geomm_plugin.dictionary import Dictionary, RowPairs
+from geomm_plugin.embeddings import as_embeddings
+from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.retrieval.rerank.ngrams import Ngrams
+
+FREQUENT_WORDS = 8000
+MIN_COSINE = 0.5
+MIN_LETTERS = 4
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Cognates(Seed):
+    """Pair words that are each other's most alike in spelling."""
+
+    name: ClassVar[str] = "cognates"
+    words: Annotated[int, AtLeast(1)] = FREQUENT_WORDS  # of each language
+    cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # pairs are spelt more alike than this
+
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return the pairs, weighted by how alike they are."""
+        rows, columns, cosines = cognate_rows(
+            source.words[: self.words], target.words[: self.words], self.cosine
+        )
+        return weighted_pairs(rows, columns, cosines)
+
+
+def cognates(
+    source: object,
+    target: object,
+    *,
+    max_words: int = FREQUENT_WORDS,
+    min_cosine: float = MIN_COSINE,
+) -> Dictionary:
+    """Return the words that are each other's most alike in spelling: a free dictionary.
+
+    Accents and the letter case make no difference, and Cyrillic and Greek (with `anyascii` other
+    alphabets, too) are compared in Latin letters. Words have at least four letters.
+
+    Parameters
+    ----------
+    max_words
+        How many of the most frequent words of each language are compared.
+    min_cosine
+        Pairs are spelt more alike than this; 1 is the same spelling.
+    """
+    here = list(as_embeddings(source).row_of)[:max_words]
+    there = list(as_embeddings(target).row_of)[:max_words]
+    rows, columns, _ = cognate_rows(here, there, min_cosine)
+    return Dictionary((here[row], there[column]) for row, column in zip(rows, columns, strict=True))
+
+
+def cognate_rows(
+    source: Sequence[str], target: Sequence[str], min_cosine: float = MIN_COSINE
+) -> tuple[RowIndices, RowIndices, Vector]:
+    """Return (source row, target row, g) of the cognates, in the order of the source."""
+    here = np.array([row for row, word in enumerate(source) if _is_long(word)], np.intp)
+    there = np.array([row for row, word in enumerate(target) if _is_long(word)], np.intp)
+    ngrams = Ngrams.of([source[row] for row in here], [target[row] for row in there])
+    rows, columns, cosines = ngrams.alike(
+        [source[row] for row in here], min_cosine, count=len(there)
+    )
+    is_alike = cosines > min_cosine
+    rows, columns, cosines = rows[is_alike], columns[is_alike], cosines[is_alike]
+    is_mutual = _is_best(rows, columns, cosines) & _is_best(columns, rows, cosines)
+    return here[rows[is_mutual]], there[columns[is_mutual]], cosines[is_mutual]
+
+
+def _is_long(word: str) -> bool:
+    return sum(map(str.isalpha, word)) >= MIN_LETTERS
+
+
+def _is_best(words: RowIndices, others: RowIndices, cosines: Vector) -> Mask:
+    """Say which pairs are the best of their word; of equal ones the more frequent other."""
+    order = np.lexsort((others, -cosines, words))
+    first = np.ones(len(order), bool)
+    first[1:] = words[order][1:] != words[order][:-1]
+    is_best = np.zeros(len(order), bool)
+    is_best[order] = first
+    return is_best

@@ -1,0 +1,52 @@
+"""Cognates: mutual best spellings among frequent words, whatever the script."""
+
+import numpy as np
+import pytest
+
+from geomm_plugin import Embeddings, cognates
+from geomm_plugin.fitting.seeds.cognates import cognate_rows
+from geomm_plugin.retrieval.rerank.ngrams import Ngrams
+
+OTHERS = ["garden", "winter", "chapel", "bottle", "silver", "kitchen"]
+
+
+def embeddings(words):
+    return Embeddings(words, np.ones((len(words), 2), np.float32))
+
+
+def test_cognates_of_two_scripts():
+    source = embeddings(["университет", "дом", "парламент", "хлеб", *OTHERS])
+    target = embeddings(["parlement", "maison", "université", "pain", *OTHERS[::-1]])
+    pairs = cognates(source, target, min_cosine=0.4)
+    assert sorted(pair for pair in pairs if pair[0] not in OTHERS) == [
+        ("парламент", "parlement"),
+        ("университет", "université"),
+    ]
+
+
+def test_short_and_rare_words_are_left_out():
+    words = ["one", "four", *OTHERS]
+    pairs = list(cognates(embeddings(words), embeddings(words)))
+    assert pairs == [(word, word) for word in words[1:]]
+    some = list(cognates(embeddings(words), embeddings(words), max_words=5))
+    assert some == [(word, word) for word in words[1:5]]
+    assert len(cognates(embeddings(words), embeddings(["東京大学", "京都大学"]))) == 0
+
+
+def test_pairs_are_mutual_and_more_alike_than_asked():
+    generator = np.random.default_rng(0)
+    source, target = (
+        ["".join(generator.choice(list("abcd"), generator.integers(4, 9))) for _ in range(80)]
+        for _ in "xz"
+    )
+    source, target = list(dict.fromkeys(source)), list(dict.fromkeys(target))
+    cosines = Ngrams.of(source, target).pairs(
+        source, np.tile(np.arange(len(target)), (len(source), 1))
+    )
+    for least in (0.3, 0.5):
+        rows, columns, alike = cognate_rows(source, target, least)
+        assert len(rows) > 3
+        assert alike == pytest.approx(cosines[rows, columns], abs=1e-5) and (alike > least).all()
+        assert np.allclose(cosines[rows].max(axis=1), alike, atol=1e-5)
+        assert np.allclose(cosines[:, columns].max(axis=0), alike, atol=1e-5)
+        assert len(set(rows.tolist())) == len(set(columns.tolist())) == len(rows)
