@@ -167,7 +167,7 @@ class SelfLearner(LinearMapper):
             while len(rounds) <= self.max_rounds:
                 clock = time.process_time()
                 induced = self._induce(vectors, pairs, rounds[-1], first_words)
-                if induced.mean_csls < last:  # what the last maps find is worse than before
+                if cross_fit is None and induced.mean_csls < last:  # the last maps are worse
                     best = max(best - 1, 0)
                 if induced.mean_csls - last <= MIN_CSLS_GAIN * abs(induced.mean_csls):
                     break
