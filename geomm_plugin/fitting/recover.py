@@ -27,7 +27,7 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 
 RECOVER_WORDS = 4000  # most frequent words of each language that are looked at
-MIN_RECOVER = 0.47  # share below which maps found without a dictionary are taken for wrong
+MIN_RECOVER = 0.5  # share below which maps found without a dictionary are taken for wrong
 ROUNDS = 3  # that one half of the words is left alone for
 FEWEST_PAIRS = 4  # two halves of two
 

@@ -30,7 +30,7 @@ class GeoMMUnsup(GeoMMPlus):
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words to find pairs among
-    seeds: tuple[str, ...] = ("gromov_wasserstein", "identical")  # tried in turn
+    seeds: tuple[str, ...] = ("gromov_wasserstein", "cognates")  # tried in turn
 
     @property
     def needs_dictionary(self) -> bool:

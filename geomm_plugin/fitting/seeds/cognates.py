@@ -29,6 +29,7 @@ class Cognates(Seed):
     """Pair words that are each other's most alike in spelling."""
 
     name: ClassVar[str] = "cognates"
+    by_spelling: ClassVar[bool] = True
     words: Annotated[int, AtLeast(1)] = FREQUENT_WORDS  # of each language
     cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # pairs are spelt more alike than this
 
