@@ -9,6 +9,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.paper.cells import TableOfPaper
 from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
@@ -99,7 +100,7 @@ def command(
                 _show(table, markdown)
     if as_json:
         rows = [row for table in made for row in table.rows()]
-        click.echo(json.dumps(rows, ensure_ascii=False))
+        show_json(json.dumps(rows, ensure_ascii=False))
 
 
 def _source(folder: Path | None) -> PaperData:
@@ -111,9 +112,9 @@ def _source(folder: Path | None) -> PaperData:
 
 
 def _show(table: TableOfPaper, markdown: bool) -> None:
-    click.echo(table.to_markdown() if markdown else f"{table}\n")
+    show(table.to_markdown() if markdown else f"{table}\n")
     if missing := table.missing():
-        click.echo(
+        show(
             "Empty cells need (then --data FOLDER):\n"
             + "".join(f"    {line}\n" for line in missing)
         )
