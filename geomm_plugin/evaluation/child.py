@@ -7,7 +7,6 @@ fault, the system's memory killer), the parent learns how, and goes on.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 import warnings
@@ -43,7 +42,7 @@ class Child:
 
     @classmethod
     def start(cls, work: Callable[[], object]) -> Child:
-        """Fork a child that does some work and sends back what it returns, which is pickled."""
+        """Fork a child that does some work and sends back what it returns."""
         from multiprocessing import Pipe
 
         answers, sender = Pipe(duplex=False)
@@ -61,7 +60,7 @@ class Child:
     def result(self) -> tuple[object, str | None]:
         """Wait for the answer; return it, or why there is none."""
         try:
-            kind, answer = pickle.loads(self.answers.recv_bytes())  # our own child's
+            kind, answer = self.answers.recv()  # from our own child
         except (EOFError, OSError):
             kind, answer = "death", None
         self.answers.close()
@@ -86,12 +85,11 @@ def _work(work: Callable[[], object], sender: Connection, parent: int) -> NoRetu
         for name in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(name, signal.SIG_DFL)
         try:
-            message = pickle.dumps(("answer", work()))
+            sender.send(("answer", work()))  # whole or, if it cannot be sent, not at all
         except KeyboardInterrupt:
-            message = pickle.dumps(("interrupt", None))
+            sender.send(("interrupt", None))
         except BaseException as error:  # whatever it is, the parent has to know
-            message = pickle.dumps(("error", f"{type(error).__name__}: {error}"))
-        sender.send_bytes(message)
+            sender.send(("error", f"{type(error).__name__}: {error}"))
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
