@@ -15,11 +15,7 @@ The pipeline is the table of contents; each arrow is a module or a folder:
 Each public name is loaded when it is first used, so that `import geomm_plugin` costs nothing.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing's own would be an import, and Ctrl-C in it a traceback
 if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Python sees
     from geomm_plugin import registry
     from geomm_plugin.alignment.run import Alignment, align
@@ -117,13 +113,15 @@ _NAMES_IN = {
 _MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name when it is first asked for (PEP 562)."""
+    from importlib import import_module
+
     if name == "registry":
         return import_module(f"{__name__}.registry")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    value: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

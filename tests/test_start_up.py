@@ -42,6 +42,15 @@ def test_importing_the_package_imports_nothing_else():
     assert not (HEAVY | {"click", "numpy", "pluggy"}) & modules
 
 
+def test_the_door_of_the_command_line_imports_only_signals():
+    """Whatever is imported before SIGINT is handled ends in a traceback if Ctrl-C comes then."""
+    before = imported_by("import signal")
+    assert imported_by("import geomm_plugin.__main__") - before == {
+        "geomm_plugin",
+        "geomm_plugin.__main__",
+    }
+
+
 def test_help_imports_click_and_nothing_heavy():
     code = "from geomm_plugin.cli import group\ngroup(['--help'], standalone_mode=False)"
     modules = imported_by(code)
