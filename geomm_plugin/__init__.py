@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
     from geomm_plugin.fitting.reranking import learn_reranking
+    from geomm_plugin.fitting.riemannian_mapper import RiemannianMapper
     from geomm_plugin.fitting.seeds.cognates import cognates
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
     from geomm_plugin.hookspecs import hookimpl
@@ -61,6 +62,7 @@ __all__ = [
     "Normalizer",
     "Reranked",
     "Retrieval",
+    "RiemannianMapper",
     "SharedSpace",
     "Task",
     "TaskScore",
@@ -100,6 +102,7 @@ _NAMES_IN = {
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),
     "fitting.reranking": ("learn_reranking",),
+    "fitting.riemannian_mapper": ("RiemannianMapper",),
     "fitting.seeds.cognates": ("cognates",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),
     "hookspecs": ("hookimpl",),

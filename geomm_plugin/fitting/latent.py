@@ -32,7 +32,7 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
 
     so that W(L, hub) = W_L still holds exactly, and W(L, K) = W_L B^-1 W_K'.
     """
-    metrics = {language: _root_of_square(matrix) for language, matrix in maps.items()}
+    metrics = {language: root_of_square(matrix) for language, matrix in maps.items()}
     traces = {language: float(np.trace(metric)) for language, metric in metrics.items()}
     typical = float(np.mean(list(traces.values())))
     total = sum(
@@ -52,7 +52,7 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
     return joined | {name: (matrix @ basis) / root for name, matrix in maps.items()}
 
 
-def _root_of_square(matrix: Matrix) -> Matrix:
+def root_of_square(matrix: Matrix) -> Matrix:
     """Return (W'W)^(1/2)."""
     _, s, v = svd(matrix)
     root: Matrix = (v * s) @ v.T
