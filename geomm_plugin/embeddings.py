@@ -15,6 +15,8 @@ from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, as_numbe
 from geomm_plugin.errors import FormatError, UnknownNameError
 from geomm_plugin.source_file import SourceFile
 
+MIN_FREQUENCY_ORDER = 0.9  # share of words; below, they do not stand in the order of frequency
+
 
 class Embeddings:
     """Words with their vectors: `embeddings["dog"]`, `"dog" in embeddings`, `len(embeddings)`.
@@ -26,7 +28,8 @@ class Embeddings:
     vectors
         One row per word. Floating types are kept as they are and not copied.
     attributes
-        What else is known of each word, e.g. {"count": array}; carried along, never used.
+        What else is known of each word, e.g. {"count": array}; carried along. Counts only tell
+        whether words stand in the order of frequency.
     """
 
     attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
@@ -91,6 +94,13 @@ class Embeddings:
         rows = np.sort(np.fromiter(self.row_of.values(), np.intp, len(self.row_of)))
         attributes = {name: array[rows] for name, array in self.attributes.items()}
         return Embeddings([self.words[row] for row in rows], self.rows(rows), attributes)
+
+    def frequency_order(self) -> float | None:
+        """Return the share of words that count no more than the word before; None if unknown."""
+        counts = self.attributes.get("count")
+        if counts is None or len(counts) < 2:
+            return None
+        return float((counts[1:] <= counts[:-1]).mean())
 
     def vector(self, word: str) -> Vector:
         """Return the vector of a word, also of one outside the vocabulary where subwords tell."""

@@ -9,6 +9,7 @@ language's own normalization. So transform, W, map, save and load are written on
 from __future__ import annotations
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
-from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddings
 from geomm_plugin.errors import (
     DictionaryError,
     FormatError,
@@ -206,6 +207,8 @@ class LinearMapper(Mapper):
             )
         if len(languages) < 2:
             raise LanguagesError(f"A fit needs at least two languages; there are {[*languages]}.")
+        for language, value in languages.items():
+            _check_frequency_order(language, value)
         return {}
 
     def _learn_or_say_why_not(
@@ -296,6 +299,17 @@ class LinearMapper(Mapper):
     def _check_fitted(self) -> None:
         if not hasattr(self, "matrices_"):
             raise NotFittedError(f"This {self.name} mapper is not fitted; call fit() first.")
+
+
+def _check_frequency_order(language: str, embeddings: Embeddings) -> None:
+    order = embeddings.frequency_order()
+    if order is not None and order < MIN_FREQUENCY_ORDER:
+        warnings.warn(
+            f"The words of {language} are not in the order of their counts ({order:.0%} of them "
+            "count no more than the word before), but methods that need no dictionary look at the "
+            "most frequent words first. Sort them by count.",
+            stacklevel=4,
+        )
 
 
 def _counts(edge: LanguagePair, pairs: RowPairs) -> PairCounts:

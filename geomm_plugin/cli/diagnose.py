@@ -1,4 +1,4 @@
-"""`geomm diagnose`: why an alignment is good or bad."""
+"""`geomm diagnose`: why an alignment is good or bad, or, without a dictionary, may become so."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
+from geomm_plugin.evaluation.likeness import Likeness, likeness
 from geomm_plugin.evaluation.tables import text_table
 from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_mapper
@@ -46,24 +46,53 @@ def command(
 ) -> None:
     """Look at dictionaries, hubs and how alike the spaces are, and say what to do.
 
+    Without a dictionary: how alike the spaces are, and how many words are spelt alike, before a
+    fit such as geomm_unsup.
+
     \b
-    Example:
+    Examples:
         geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
+        geomm diagnose en=wiki.en.vec es=wiki.es.vec
     """
     chosen = as_mapper(mapper, settings)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         pairs = options.read_dictionaries(dictionaries, identical, read)
-        if not pairs:
-            raise DictionaryError(
-                "A diagnosis needs a dictionary. Give --dictionary or --identical."
-            )
-        diagnoses = diagnose(read, pairs, chosen)
+        results: list[Diagnosis] | list[Likeness] = (
+            diagnose(read, pairs, chosen) if pairs else likeness(read)
+        )
     if as_json:
-        show_json(json.dumps([diagnosis.row() for diagnosis in diagnoses], ensure_ascii=False))
+        show_json(json.dumps([result.row() for result in results], ensure_ascii=False))
         return
-    for diagnosis in diagnoses:
-        _show(diagnosis)
+    for result in results:
+        if isinstance(result, Diagnosis):
+            _show(result)
+        else:
+            _show_likeness(result)
+
+
+def _show_likeness(result: Likeness) -> None:
+    source, target = result.pair
+    related = result.relational_similarity
+    orders = {
+        language: "counts unknown" if order is None else f"{order:.0%}"
+        for language, order in result.frequency_order.items()
+    }
+    rows = [
+        ["words", " and ".join(map(str, result.words))],
+        ["spelt alike", ", ".join(f"{name} {count}" for name, count in result.seeds.items())],
+        [
+            "relational similarity",
+            "too few cognates" if related is None else f"{related:.3f} of cognates (isometric: 1)",
+        ],
+        ["Laplacian difference", f"{result.laplacian_difference:.1f} (isometric: 0)"],
+        ["singular value gap", f"{result.singular_value_gap:.1f} (isometric: 0)"],
+        ["in order of frequency", ", ".join(f"{name}: {share}" for name, share in orders.items())],
+    ]
+    show(f"{source}-{target}, without a dictionary")
+    show(text_table([["  " + name, value] for name, value in rows]))
+    for sentence in result.advice():
+        show(f"  {sentence}")
 
 
 def _show(diagnosis: Diagnosis) -> None:

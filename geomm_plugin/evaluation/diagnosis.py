@@ -24,6 +24,8 @@ from geomm_plugin.dictionary import (
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.isometry import (
+    FAR,
+    centered,
     hubness,
     laplacian_difference,
     own_hubness,
@@ -31,7 +33,7 @@ from geomm_plugin.evaluation.isometry import (
     singular_value_gap,
 )
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.normalize import NormalizedVectors, Normalizer, unit
+from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import CSLS, Cosine
 
@@ -116,7 +118,7 @@ class Diagnosis:
                 f"Hubs: skewness {self.hubness['cosine']:.1f} by cosine, "
                 f"{self.hubness['csls']:.1f} by CSLS. Retrieve by CSLS."
             )
-        if self.relational_similarity < 0.4:
+        if self.relational_similarity < FAR:
             advice.append(
                 f"The spaces are far from isometric (relational similarity "
                 f"{self.relational_similarity:.2f}). A rotation will not do; use a mapper that "
@@ -177,7 +179,7 @@ class Case:
                 f"({self.source}, {self.target}); a diagnosis needs {2 * FOLDS}. Check the "
                 "language order and the letter case of the dictionary."
             )
-        x, z = _centered(self.x), _centered(self.z)
+        x, z = centered(self.x), centered(self.z)
         here, there = _one_to_one(pairs, seed)
         lower = sum(w.lower() in self.x for w in pairs.missing_source)
         lower += sum(w.lower() in self.z for w in pairs.missing_target)
@@ -242,12 +244,6 @@ class Case:
             SuspiciousPair(words[i][0], words[i][1], float(cosines[i]), self.z.words[best[i]])
             for i in low[np.argsort(cosines[low])]
         )
-
-
-def _centered(embeddings: Embeddings) -> NormalizedVectors:
-    """Return unit vectors less their mean, made when rows are asked for: a few of a vocabulary."""
-    vectors = embeddings.vectors
-    return Normalizer(("unit", "center")).fit({"": vectors}).view("", vectors)
 
 
 def _one_to_one(pairs: RowPairs, seed: int) -> tuple[RowIndices, RowIndices]:

@@ -23,6 +23,7 @@ from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import evaluate_analogies
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.diagnosis import diagnose
+from geomm_plugin.evaluation.likeness import likeness
 from geomm_plugin.evaluation.similarity import evaluate_similarity
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.parameters import split_choice
@@ -143,7 +144,15 @@ def test_diagnose_prints_what_python_returns(demo):
     assert row == json.loads(json.dumps(expected.row()))
     text = run("diagnose", *arguments).stdout
     assert f"{expected.relational_similarity:.3f}" in text
-    assert "needs a dictionary" in run("diagnose", *FILES, *LIMIT, status=2).stderr
+
+
+def test_diagnose_without_a_dictionary_prints_what_python_returns(demo):
+    (expected,) = likeness(demo[0])
+    (row,) = json.loads(run("diagnose", *FILES, *LIMIT, "--json").stdout)
+    assert row == json.loads(json.dumps(expected.row()))
+    text = run("diagnose", *FILES, *LIMIT).stdout
+    assert f"cognates {expected.seeds['cognates']}" in text
+    assert f"{expected.relational_similarity:.3f}" in text
 
 
 def test_choices_carry_parameters():
