@@ -15,7 +15,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
 from geomm_plugin.files.publication import published
 from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.version import ATTEMPTS, Version, replaced_too_often
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.parameters import check_parameters, choice_text
@@ -38,7 +38,6 @@ from geomm_plugin.registry import get_mapper
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
-ATTEMPTS = 5  # to read a folder: another run may save a new mapper there between its two files
 NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 
@@ -92,14 +91,19 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
 
 def load_mapper(path: str | Path) -> Mapper:
     """Load a mapper that save_mapper wrote; its class is found in the registry."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(FileError):
-            return _load_mapper(path)
-    return _load_mapper(path)
+    path = Path(path)
+    for _ in range(ATTEMPTS):
+        place = published(path)
+        version = Version([place / JSON_NAME])  # it is replaced last, and names the other file
+        try:
+            return _load_mapper(place)
+        except FileError:
+            if published(path) == place and version.is_current():
+                raise
+    raise replaced_too_often(path)
 
 
-def _load_mapper(path: str | Path) -> Mapper:
-    path = published(Path(path))
+def _load_mapper(path: Path) -> Mapper:
     json_path = path / JSON_NAME
     description = parse_description(_read(json_path), json_path)
     checksum = description.get("sha256")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from geomm_plugin import get_mapper, load_mapper, save_mapper
+from geomm_plugin import get_mapper, load_mapper, save_mapper, storage
 from geomm_plugin.errors import (
     FileError,
     FormatError,
@@ -246,3 +246,34 @@ def test_nothing_in_the_packages_unpickles():
                 assert not unpickling.intersection(names), f"{path} imports {names}"
                 if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
                     assert ast.literal_eval(node.value) is False, path
+
+
+def test_a_mapper_that_is_saved_again_while_it_is_read_is_read_again(saved, toy, monkeypatch):
+    """Each of ten readings finds that the arrays named by mapper.json have gone meanwhile."""
+    _, path = saved
+    others = [toy.fit(GeoMM(regularization=float(number))) for number in range(1, 11)]
+    read = storage._read
+
+    def read_slowly(file):
+        if file.name.startswith("arrays-") and others:
+            save_mapper(others.pop(), path)
+        return read(file)
+
+    monkeypatch.setattr(storage, "_read", read_slowly)
+    assert load_mapper(path).regularization == 1.0
+    assert not others
+
+
+def test_a_mapper_that_never_stays_the_same_is_not_read_for_ever(saved, toy, monkeypatch):
+    mapper, path = saved
+    read = storage._read
+
+    def read_too_late(file):
+        if file.name.startswith("arrays-"):
+            save_mapper(mapper, path)  # the same arrays, so mapper.json alone is new
+            raise FileError("gone")
+        return read(file)
+
+    monkeypatch.setattr(storage, "_read", read_too_late)
+    with pytest.raises(FileError, match="replaced while it was read"):
+        load_mapper(path)

@@ -39,6 +39,12 @@ def unlocked(path: Path) -> Iterator[bool]:
         yield handle is not None and _try(handle) is True
 
 
+def is_locked(path: Path) -> bool:
+    """True if a process has locked a file or folder now."""
+    with _opened(path) as handle:
+        return handle is not None and _try(handle, fcntl.LOCK_SH) is False
+
+
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """Lock a folder in a `with` block, also through a link to it; refuse one that is locked."""
@@ -68,10 +74,10 @@ def _opened(path: Path) -> Iterator[int | None]:
             os.close(handle)
 
 
-def _try(handle: int) -> bool | None:
+def _try(handle: int, kind: int | None = None) -> bool | None:
     """Lock without waiting: False where another process has it, None where there are no locks."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_EX if kind is None else kind) | fcntl.LOCK_NB)
     except OSError as error:
         return False if error.errno in _TAKEN else None
     return True

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
-from geomm_plugin.files.lock import locked, unlocked
+from geomm_plugin.files.lock import is_locked, locked, unlocked
 from geomm_plugin.files.strict_json import parse_json
 
 PART = ".geomm-part-"  # begins the name of what is being written
@@ -38,7 +38,8 @@ FORMAT = 1
 _MAX_JOURNAL_BYTES = 2**20
 _MAX_NAME_BYTES = 200  # of an output, after PUBLISH; a name may have 255 in all
 _WRITABLE_BY_OTHERS = 0o022
-_READ_ATTEMPTS, _READ_PAUSE = 25, 0.02  # seconds; moving the files takes some milliseconds
+_READ_PAUSE = 0.02  # seconds; moving the files takes some milliseconds
+_READ_ATTEMPTS, _READ_ATTEMPTS_WHILE_MOVING = 25, 1500  # half a minute, on a busy machine
 _COMMIT_ATTEMPTS = 1000  # each waits until another run has published the same output
 
 
@@ -101,11 +102,13 @@ def published(path: Path) -> Path:
         target = path.resolve()
         place = published(target)
         return path if place == target else place
-    for _ in range(_READ_ATTEMPTS):
+    for attempt in range(_READ_ATTEMPTS_WHILE_MOVING):
         now = _place_now(path)
         if now is not None:
             return now
-        time.sleep(_READ_PAUSE)  # long enough for a running process to move its files
+        if attempt >= _READ_ATTEMPTS and not any(map(is_locked, _journals(path))):
+            break  # no running process moves these files
+        time.sleep(_READ_PAUSE)
     raise FileError(
         f"{path} belongs to files that a run was moving into their place when it was stopped. Run "
         "that command again: it ends what was begun."
@@ -114,8 +117,7 @@ def published(path: Path) -> Path:
 
 def _place_now(path: Path) -> Path | None:
     """Return where to read a file now; None while its files are being moved."""
-    for name in (path.name, ALIGNED):
-        journal = journal_folder(path.parent / name)
+    for journal in _journals(path):
         if not os.path.lexists(journal):
             continue
         replacements = _trusted_journal(journal, _trusted_owners(path.parent))
@@ -135,6 +137,11 @@ def _old_place(path: Path, journal: Path, replacements: Mapping[str, Replacement
             if all(_inode(folder / name) == old for name, old in olds.items()):
                 return folder / path.name
     return None
+
+
+def _journals(path: Path) -> list[Path]:
+    """Return where the journal of a file may be: its own, or that of aligned files."""
+    return [journal_folder(path.parent / name) for name in (path.name, ALIGNED)]
 
 
 def journal_folder(path: Path) -> Path:

@@ -4,12 +4,14 @@ import errno
 import json
 import os
 import shutil
+from contextlib import ExitStack
 
 import pytest
 
 from geomm_plugin.errors import FileError
-from geomm_plugin.files import disk
+from geomm_plugin.files import disk, publication
 from geomm_plugin.files.atomic import all_written_beside, written_beside
+from geomm_plugin.files.lock import locked
 from geomm_plugin.files.publication import (
     OLD,
     PART,
@@ -231,3 +233,30 @@ def test_leftovers_of_others_are_not_ours_to_remove(tmp_path):
     write(tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"{PART}theirs", f"{PUBLISH}y", *NAMES]
+
+
+def test_readers_wait_for_a_running_process_but_not_for_a_killed_one(tmp_path, monkeypatch):
+    """On a busy machine a process may take long to move its files."""
+
+    def no_links(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    killed_at(tmp_path, 2, monkeypatch)  # neither the old nor the new files are all there
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 200:
+            running.close()
+            recover(tmp_path / "x")
+
+    monkeypatch.setattr(publication.time, "sleep", pause)
+    with pytest.raises(FileError, match="Run that command again"):
+        published(tmp_path / "x")
+    assert len(pauses) < 100
+    pauses.clear()
+    with ExitStack() as running:
+        running.enter_context(locked(journal_folder(tmp_path / "x")))
+        assert seen(tmp_path) == ["new", "new"]
+    assert len(pauses) == 200
