@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from geomm_plugin.cli import ending
 from geomm_plugin.cli.terminal import show
@@ -32,6 +33,8 @@ COMMANDS = {
     "check": "Tell whether files, mappers and aligned folders are whole.",
 }
 
+VARIABLES = "GEOMM"  # what the names of environment variables begin with
+
 
 class Commands(click.Group):
     """Commands that are imported on use; errors that a user can fix are one sentence."""
@@ -45,12 +48,19 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"geomm_plugin.cli.{cmd_name}").command
+        name_variables(command, f"{VARIABLES}_{cmd_name}")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them, so that --help is quick."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer commands without importing them, and options."""
+        named = [(name, text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=text) for name, text in named]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -85,12 +95,27 @@ class Commands(click.Group):
             ctx.exit(ending.INTERRUPTED)
 
 
+def name_variables(command: click.Command, prefix: str) -> None:
+    """Let each option be set by an environment variable too: GEOMM_ALIGN_MAX_WORDS."""
+    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        name_variables(inner, f"{prefix}_{name}")
+    for option in command.params:
+        if isinstance(option, click.Option) and option.envvar is None:
+            longest = max(option.opts, key=len).lstrip("-")
+            option.envvar = f"{prefix}_{longest}".replace("-", "_").upper()
+
+
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     if issubclass(category, UserWarning):
         show(f"Warning: {message}", err=True)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Options may also be set by environment variables, such as GEOMM_ALIGN_MAX_WORDS for "
+    "--max-words of align, and many commands read them from a file: --config FILE.",
+)
 @click.version_option(package_name="geomm-plugin", prog_name="geomm")
 def group() -> None:
     """Align word embeddings across languages, translate with them, and compare methods.

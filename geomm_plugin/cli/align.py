@@ -8,12 +8,13 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.run import align
-from geomm_plugin.cli import options
+from geomm_plugin.cli import forms, options
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.parameters import split_specs
 
 
-@click.command()
+@click.command(cls=Configurable)
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option
@@ -27,11 +28,17 @@ from geomm_plugin.parameters import split_specs
     required=True,
     help="Folder for the aligned files and the mapper; made if it is not there.",
 )
-@click.option("--suffix", default=".vec", show_default=True, help="Format of the aligned files.")
+@click.option(
+    "--suffix",
+    default=".vec",
+    show_default=True,
+    type=forms.SUFFIX,
+    help="Format of the aligned files.",
+)
 @click.option(
     "--extra-words",
     multiple=True,
-    metavar="LANG=FILE",
+    type=forms.LANG_FILE,
     help="Export these words too, one a line, with vectors from subwords (a fastText .bin).",
 )
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")

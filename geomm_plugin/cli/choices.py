@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from geomm_plugin.cli import forms
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 
@@ -20,7 +21,7 @@ def mappers_option(default: tuple[str, ...]) -> Callable[[Any], Any]:
         multiple=True,
         default=default,
         show_default=True,
-        metavar="NAME[:PARAMETER=VALUE,...]",
+        type=forms.MAPPERS,
         help="A name that `geomm mappers` lists, e.g. geomm:regularization=100, or all. "
         "Repeatable.",
     )
@@ -33,14 +34,14 @@ retrievals_option = click.option(
     multiple=True,
     default=("csls",),
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.RETRIEVAL,
     help="How target words are ranked, e.g. cosine or csls:k=5. Repeatable.",
 )
 metrics_option = click.option(
     "--metric",
     "metrics",
     multiple=True,
-    metavar="NAME",
+    type=forms.METRIC,
     help="e.g. p@1; by default all. Without mrr large vocabularies take less time. Repeatable.",
 )
 by_option = click.option(

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 
 def command_line(context: click.Context) -> str:
-    """Return the command as it could be typed again: what was given, not what is the default."""
+    """Return the command as it could be typed again: what was given, not what is the default.
+
+    What came from the environment or from a file of --config is written out, too.
+    """
     words = context.command_path.split()
     for parameter in context.command.params:
         name = parameter.name or ""
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        value = context.params[name]
-        if isinstance(parameter, click.Argument):
-            words += [str(item) for item in value]
-        elif isinstance(parameter, click.Option) and parameter.is_flag:
-            words.append(parameter.opts[0])
-        else:
-            for item in value if parameter.multiple else [value]:
-                words += [parameter.opts[0], str(item)]
+        is_default = context.get_parameter_source(name) is ParameterSource.DEFAULT
+        if parameter.expose_value and not is_default:
+            words += _typed(parameter, context.params[name])
     return shlex.join(words)
+
+
+def _typed(parameter: click.Parameter, value: Any) -> list[str]:
+    """Return a parameter as it is typed."""
+    if not isinstance(parameter, click.Option):
+        return [str(item) for item in (value if parameter.nargs != 1 else [value])]
+    if parameter.is_flag:
+        return parameter.opts[:1] if value else parameter.secondary_opts[:1]
+    if parameter.count:
+        return parameter.opts[:1] * int(value)
+    values = value if parameter.multiple else [value]
+    return [word for item in values for word in (parameter.opts[0], str(item))]

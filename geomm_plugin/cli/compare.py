@@ -15,6 +15,7 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
 from geomm_plugin.cli.command_line import command_line
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.output import TableOutput, table_options, write_text
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.breakdown import By
@@ -27,7 +28,7 @@ from geomm_plugin.evaluation.translation import UnknownWords
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
-@click.command()
+@click.command(cls=Configurable)
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option

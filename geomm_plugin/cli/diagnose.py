@@ -7,7 +7,7 @@ import json
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
 from geomm_plugin.evaluation.likeness import Likeness, likeness
@@ -27,7 +27,7 @@ SUSPICIOUS_PAIRS_SHOWN = 20
     "-m",
     default="procrustes",
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.MAPPER,
     help="Aligns each pair, e.g. geomm:regularization=100.",
 )
 @options.set_option

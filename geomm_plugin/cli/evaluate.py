@@ -10,7 +10,8 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options, task_files
+from geomm_plugin.cli import choices, forms, options, task_files
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.output import TableOutput, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
@@ -28,7 +29,7 @@ from geomm_plugin.storage import load_mapper
 WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
 
 
-@click.command()
+@click.command(cls=Configurable)
 @options.embeddings_argument
 @click.option(
     "--dictionary",
@@ -37,7 +38,7 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
     "-t",
     "tests",
     multiple=True,
-    metavar="LANG-LANG=FILE",
+    type=forms.PAIR_FILE,
     help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE with "
     "questions for analogy, or with label<TAB>text for classify. Repeatable.",
 )
@@ -45,7 +46,7 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
     "--task",
     default="bli",
     show_default=True,
-    metavar="NAME",
+    type=forms.TASK,
     help="bli: translate words. similarity: agree with people. analogy: within a language. "
     "sentences: find a sentence's translation. classify: learn topics in one language, tell them "
     "in another.",

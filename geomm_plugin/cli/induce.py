@@ -8,7 +8,8 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.cli import forms, options
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
@@ -18,11 +19,11 @@ from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
 
-@click.command()
+@click.command(cls=Configurable)
 @options.embeddings_argument
 @click.option(
     "--pair",
-    metavar="LANG-LANG",
+    type=forms.PAIR,
     help="The pair to make a dictionary of; not needed for two files.",
 )
 @click.option(
@@ -38,7 +39,7 @@ from geomm_plugin.storage import load_mapper
     "-m",
     default="geomm_semi",
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.MAPPER,
     help="What to fit where a dictionary is given: a name that `geomm mappers` lists.",
 )
 @options.set_option

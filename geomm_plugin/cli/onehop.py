@@ -6,13 +6,14 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.output import TableOutput, table_options
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
 from geomm_plugin.registry import as_retrieval
 
 
-@click.command()
+@click.command(cls=Configurable)
 @options.embeddings_argument
 @options.dictionary_option
 @options.identical_option

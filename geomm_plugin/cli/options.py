@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from geomm_plugin.cli import forms
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError
@@ -21,25 +22,27 @@ NOTHING_TO_LEARN = (
     "geomm_unsup."
 )
 
-embeddings_argument = click.argument("embeddings", nargs=-1, required=True, metavar="LANG=FILE...")
+embeddings_argument = click.argument(
+    "embeddings", nargs=-1, required=True, type=forms.LANG_FILE, metavar="LANG=FILE..."
+)
 dictionary_option = click.option(
     "--dictionary",
     "-d",
     "dictionaries",
     multiple=True,
-    metavar="LANG-LANG=FILE",
+    type=forms.PAIR_FILE,
     help="Training dictionary of a pair of languages, e.g. en-es=en-es.0-5000.txt. Repeatable.",
 )
 identical_option = click.option(
     "--identical",
     multiple=True,
-    metavar="LANG-LANG",
+    type=forms.PAIR,
     help="Use the words that both languages spell alike as a dictionary. Repeatable.",
 )
 cognates_option = click.option(
     "--cognates",
     multiple=True,
-    metavar="LANG-LANG",
+    type=forms.PAIR,
     help="Use the words that are each other's most alike in spelling as a dictionary. Repeatable.",
 )
 tests_option = click.option(
@@ -48,7 +51,7 @@ tests_option = click.option(
     "tests",
     multiple=True,
     required=True,
-    metavar="LANG-LANG=FILE",
+    type=forms.PAIR_FILE,
     help="Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt. Repeatable.",
 )
 mapper_option = click.option(
@@ -56,7 +59,7 @@ mapper_option = click.option(
     "-m",
     default="geomm",
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.MAPPER,
     help="A name that `geomm mappers` lists, e.g. geomm:regularization=100.",
 )
 set_option = click.option(
@@ -64,7 +67,7 @@ set_option = click.option(
     "-s",
     "settings",
     multiple=True,
-    metavar="NAME=VALUE",
+    type=forms.SETTING,
     help="A parameter of the mapper, e.g. regularization=100. Repeatable.",
 )
 retrieval_option = click.option(
@@ -72,7 +75,7 @@ retrieval_option = click.option(
     "-r",
     default="csls",
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.RETRIEVAL,
     help="How target words are ranked, e.g. cosine or csls:k=5.",
 )
 max_words_option = click.option(

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.cli import forms, options
+from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.paper.cells import TableOfPaper
@@ -19,7 +20,7 @@ from geomm_plugin.evaluation.paper.published import paper_tables
 DEMO_WORDS = 3000  # of each language, so that all tables take about a minute
 
 
-@click.command()
+@click.command(cls=Configurable)
 @click.argument("tables", nargs=-1, metavar="[table1...table8]")
 @click.option(
     "--data",
@@ -27,11 +28,11 @@ DEMO_WORDS = 3000  # of each language, so that all tables take about a minute
     help="The folder with what `geomm fetch --folder` brought.",
 )
 @click.option("--demo", is_flag=True, help="Use the embedded data: the shape, not the numbers.")
-@click.option("--pairs", multiple=True, metavar="LANG-LANG", help="Only this column. Repeatable.")
+@click.option("--pairs", multiple=True, type=forms.PAIR, help="Only this column. Repeatable.")
 @click.option(
     "--mappers",
     multiple=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.MAPPER,
     help="Only this mapper's rows; one that the paper does not have gets its own. Repeatable.",
 )
 @click.option(

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import registry
+from geomm_plugin.cli import forms
 from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
 from geomm_plugin.evaluation.task import Task
 from geomm_plugin.parameters import split_specs
@@ -16,13 +17,13 @@ from geomm_plugin.retrieval import Retrieval
 texts_option = click.option(
     "--texts",
     multiple=True,
-    metavar="LANG=FILE",
+    type=forms.LANG_FILE,
     help="For sentences: one sentence a line, the same one in each file. Repeatable.",
 )
 train_option = click.option(
     "--train",
     multiple=True,
-    metavar="LANG=FILE",
+    type=forms.LANG_FILE,
     help="For classify: label<TAB>text, one a line, to learn from. Repeatable.",
 )
 OPTIONS = {"tests": "test", "texts": "texts", "train": "train"}  # parameter -> role of its files
