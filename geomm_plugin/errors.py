@@ -44,6 +44,10 @@ class MissingExtraError(GeommError, ImportError):
     """An optional package is needed; the message holds the line that installs it."""
 
 
+class WorkError(GeommError, RuntimeError):
+    """Work that another process or a cluster was given and could not do."""
+
+
 class PluginError(GeommError, ValueError):
     """A plugin that contradicts another one or the hooks."""
 

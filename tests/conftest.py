@@ -1,3 +1,6 @@
+import os
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -67,3 +70,19 @@ def demo_precision(demo):
         return np.mean([best[0][0] in gold[word] for word, best in zip(gold, answers, strict=True)])
 
     return precision
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """The address of a Dask scheduler with two worker processes, which see the checkout."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONPATH": paths}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address

@@ -54,6 +54,7 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
     show_default=True,
     help="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
 )
+@options.cluster_option
 @table_options
 @click.option(
     "--html",
@@ -82,6 +83,7 @@ def command(
     baseline: str | None,
     each_pair: bool,
     jobs: int,
+    cluster: str | None,
     output: TableOutput,
     html: Path | None,
     save: Path | None,
@@ -126,6 +128,7 @@ def command(
             oov=oov,
             answers=0 if html is None else ANSWERS,
             jobs=jobs,
+            cluster=cluster,
             on_run=runs.add,
         )
     show_all(comparison, output, html)

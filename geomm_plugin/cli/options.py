@@ -90,6 +90,20 @@ precision_option = click.option(
     metavar="DIGITS",
     help="Digits after the decimal point in text files, e.g. 5; by default all that float32 has.",
 )
+jobs_option = click.option(
+    "--jobs",
+    "-j",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Work on so many cores at the same time; -1 is all of them. The result is the same.",
+)
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Work on a Dask cluster, e.g. tcp://scheduler:8786, which must see the same files.",
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 
 

@@ -39,6 +39,7 @@ from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import Reranking, SharedSpace
+from geomm_plugin.work import Cluster, job_count
 
 
 def compare(
@@ -57,6 +58,7 @@ def compare(
     answers: int = 3,
     engine: str | None = None,
     jobs: int | None = None,
+    cluster: Cluster | None = None,
     seed: int = 0,
     on_run: Callable[[Run], object] | None = None,
 ) -> Comparison:
@@ -90,7 +92,10 @@ def compare(
         "hnsw" searches approximately, for millions of words; the recall is then a column.
     jobs
         How many mappers are fitted at the same time, each in its own process; -1 is one for each
-        core. By default what an enclosing joblib.parallel_config says, and otherwise 1.
+        core.
+    cluster
+        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures` that
+        fits the mappers instead of this machine.
     on_run
         Called with each mapper's Run as soon as it is there.
     """
@@ -100,8 +105,7 @@ def compare(
             f"The baseline {baseline!r} is not among the mappers compared."
             f"{did_you_mean(baseline, chosen)} They are: {', '.join(chosen)}."
         )
-    if jobs == 0 or isinstance(jobs, bool) or not isinstance(jobs, int | None):
-        raise ParameterError(f"jobs is a number of processes, or -1 for all cores; it is {jobs!r}.")
+    job_count(jobs)  # an impossible number is an error
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
     scores = (as_retrieval(retrieval, engine=engine) for retrieval in ranked)
     task = Task(
@@ -117,9 +121,10 @@ def compare(
         check_tasks(tasks),
     )
     task.check()
-    calls = [(task.run, label, mapper) for label, mapper in chosen.items()]
+    run = task.run
+    calls = [(run, label, mapper) for label, mapper in chosen.items()]
     return Comparison(
-        tuple(run_all(calls, jobs, on_run)),
+        tuple(run_all(calls, jobs, on_run, cluster)),
         baseline or next(iter(chosen)),
         seed,
         task.asked(),

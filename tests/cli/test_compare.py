@@ -109,7 +109,7 @@ def test_a_killed_comparison_leaves_its_rows_and_nothing_at_work(tmp_path):
         time.sleep(0.05)
     (row,) = map(json.loads, save.read_text(encoding="utf-8").splitlines())
     assert row["mapper"] == "procrustes" and row["p@1"] > 0.1
-    own = (f"_{running.pid}_", f"-{running.pid}-", f"_{worker}_", f"-{worker}-")  # joblib, loky
+    own = (f"_{running.pid}_", f"-{running.pid}-", f"_{worker}_", f"-{worker}-")
     assert not [name for name in shared_memory() - before if any(o in name for o in own)]
 
 

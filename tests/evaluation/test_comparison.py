@@ -8,7 +8,6 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
-import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -25,6 +24,7 @@ from geomm_plugin import (
 from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
 from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.runs import measure
+from geomm_plugin.work import open_workers
 
 COUNT = 300
 
@@ -171,14 +171,21 @@ def test_a_segmentation_fault_is_a_row_with_its_reason(data):
     assert found.runs[1].error is None
 
 
-def test_joblib_runs_them_where_it_is_configured(data):
-    """A cluster that joblib knows, e.g. Dask's; its workers cannot take the others down, either."""
-    mappers = ["procrustes", Leaving(way="death"), "unconstrained"]
-    with joblib.parallel_config(n_jobs=2):
-        by_joblib = compare(mappers, *data)
-    by_us = compare(mappers, *data, jobs=2)
-    assert [run.error for run in by_joblib.runs] == [run.error for run in by_us.runs]
-    assert by_joblib.best() == by_us.best()
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_an_executor_of_ones_own_finds_the_same(data, kind):
+    mappers = ["procrustes", "unconstrained", Broken()]
+    here = compare(mappers, *data)
+    with open_workers(2, kind=kind) as workers:
+        there = compare(mappers, *data, cluster=workers.executor)
+    assert [run.error for run in there.runs] == [run.error for run in here.runs]
+    assert [row["p@1"] for row in there.rows] == [row["p@1"] for row in here.rows]
+
+
+def test_a_worker_that_ends_is_a_row_with_its_reason(data):
+    with open_workers(2, attempts=1) as workers:
+        found = compare(["procrustes", Leaving(way="death")], *data, cluster=workers.executor)
+    assert "its process ended (EXIT(3))" in found.runs[1].error
+    assert found.runs[0].error is None
 
 
 def test_every_pair_alone(data):

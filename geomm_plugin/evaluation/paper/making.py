@@ -27,6 +27,7 @@ from geomm_plugin.evaluation.paper.published import (
     find_table,
 )
 from geomm_plugin.registry import as_mapper
+from geomm_plugin.work import Task, open_workers
 
 MAX_WORDS = 200_000  # of each language, as in the paper
 
@@ -136,16 +137,11 @@ def _run(work: Any, groups: list[tuple[list[Column], list[System]]], jobs: int) 
     if not groups:
         return
     with progress.task("Computing", total=len(groups)) as advance:
-        if jobs == 1:
-            results: Iterable[Scores] = (work(*group) for group in groups)
-        else:
-            from joblib import Parallel, delayed
-
-            parallel = Parallel(n_jobs=jobs, return_as="generator")
-            results = parallel(delayed(work)(*group) for group in groups)
-        for (columns, _), scores in zip(groups, results, strict=True):
-            yield scores
-            advance(1, note=columns[0].name)
+        with open_workers(jobs) as workers:
+            tasks = (Task(f"Computing {group[0][0].name}", work, group) for group in groups)
+            for (columns, _), scores in zip(groups, workers.in_order(tasks), strict=True):
+                yield scores
+                advance(1, note=columns[0].name)
 
 
 def _cell(

@@ -1,4 +1,4 @@
-"""[evaluate] Work in a forked child: it shares our memory, ends with us, and cannot take us down.
+"""Work in a forked child: it shares our memory, ends with us, and cannot take us down.
 
 The child sends its answer through a pipe. Where it ends without one (`os._exit`, a segmentation
 fault, the system's memory killer), the parent learns how, and goes on.
@@ -34,14 +34,14 @@ def openmp_libraries() -> Any:
 
 
 @dataclass(frozen=True)
-class Child:
+class ForkedChild:
     """A process that works for us."""
 
     process: int
     answers: Connection
 
     @classmethod
-    def start(cls, work: Callable[[], object]) -> Child:
+    def start(cls, work: Callable[[], object]) -> ForkedChild:
         """Fork a child that does some work and sends back what it returns."""
         from multiprocessing import Pipe
 
