@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from geomm_plugin import evaluate, read_dictionary, read_embeddings, registry
+from geomm_plugin.errors import GeommError
 from geomm_plugin.evaluation.classify import Classify
 from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.texts import read_labelled_texts, read_texts
@@ -36,7 +37,12 @@ def main() -> None:
     classify = Classify({pair[0]: topics[pair[0]]}, {pair[1]: topics[pair[1]]})
     for name in chosen.mapper or registry.mappers:
         start = time.perf_counter()
-        mapper = registry.as_mapper(name).fit(embeddings, {pair: train})
+        mapper = registry.as_mapper(name)
+        try:
+            mapper.fit(embeddings, {pair: train} if mapper.needs_dictionary else {})
+        except GeommError as error:  # a mapper without a dictionary may find out that it failed
+            print(json.dumps({"mapper": name, "pair": "-".join(pair), "error": str(error)}))
+            continue
         seconds = time.perf_counter() - start
         space = mapper.map(embeddings)
         words = evaluate(space, *pair, test, metrics=["p@1"]).scores["p@1"]

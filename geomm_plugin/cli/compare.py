@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
+from geomm_plugin.cli import choices, options, task_files
 from geomm_plugin.cli.command_line import command_line
 from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.output import TableOutput, table_options, write_text
@@ -22,6 +22,7 @@ from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import UnknownWords
 
@@ -40,6 +41,16 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 @choices.metrics_option
 @choices.by_option
 @choices.oov_option
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="NAME",
+    help="Score each mapper on this, too: sentences (with --texts), classify (with --train and "
+    "--test LANG=FILE). Repeatable.",
+)
+@task_files.texts_option
+@task_files.train_option
 @click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
 @click.option(
     "--each-pair",
@@ -80,6 +91,9 @@ def command(
     metrics: tuple[str, ...],
     by: By | None,
     oov: UnknownWords,
+    tasks: tuple[str, ...],
+    texts: tuple[str, ...],
+    train: tuple[str, ...],
     baseline: str | None,
     each_pair: bool,
     jobs: int,
@@ -97,41 +111,59 @@ def command(
     process of its own; where the command is stopped, it prints the rows that it has.
 
     \b
-    Example:
+    Examples:
         geomm compare en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
             --test en-es=test.txt --mapper procrustes --mapper geomm:regularization=100 \\
             --html report.html
+        geomm compare en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
+            --test en-es=test.txt --task sentences --texts en=s.en.txt --texts es=s.es.txt \\
+            --task classify --train en=topics.en.tsv --test es=topics.es.tsv
     """
     chosen = choose_mappers(mappers, settings)
     needed = any(mapper.needs_dictionary for mapper in chosen)
     if needed and not (dictionaries or identical or cognates):
         raise ParameterError(options.NOTHING_TO_LEARN)
-    output.check(embeddings, [*dictionaries, *tests])
+    lists = [*dictionaries, *tests, *texts, *train]
+    output.check(embeddings, lists)
     for path in filter(None, (html, save)):
-        options.check_output(path, embeddings, [*dictionaries, *tests])
+        options.check_output(path, embeddings, lists)
+    ranked = choices.make_retrievals(retrievals)
+    word_tests, task_tests = _divide(tests, embeddings) if tasks else (list(tests), [])
+    files = {"texts": texts, "train": train, "test": task_tests}
+    scored, task_sources = task_files.make_tasks(tasks, files, ranked, beside_words=True)
     runs = RunsSoFar(save)
     with progress.shown(quiet), runs.shown_if_stopped(output):
         read = options.read_all(embeddings, max_words)
-        train = options.read_dictionaries(dictionaries, identical, read, cognates)
-        test = options.read_dictionaries(tests, (), read)
-        warn_of_overlap(train, test)
+        learnt = options.read_dictionaries(dictionaries, identical, read, cognates)
+        test = options.read_dictionaries(word_tests, (), read)
+        warn_of_overlap(learnt, test)
+        sources = provenance_of(read, learnt.items(), test.items()).with_files(task_sources)
+        runs.outcome = Comparison((), "", provenance=sources, each_pair=each_pair)
         comparison = compare(
             chosen,
             read,
-            train,
+            learnt,
             test,
-            retrievals=choices.make_retrievals(retrievals),
+            retrievals=ranked,
             metrics=metrics or None,
             baseline=baseline,
             each_pair=each_pair,
             by=by,
+            tasks=scored,
             oov=oov,
             answers=0 if html is None else ANSWERS,
             jobs=jobs,
             cluster=cluster,
             on_run=runs.add,
         )
-    show_all(comparison, output, html)
+    show_all(replace(comparison, provenance=sources), output, html)
+
+
+def _divide(tests: Sequence[str], embeddings: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the test dictionaries, LANG-LANG=FILE, and the test texts of tasks, LANG=FILE."""
+    languages = {spec.partition("=")[0] for spec in embeddings}
+    of_tasks = [spec for spec in tests if spec.partition("=")[0] in languages]
+    return [spec for spec in tests if spec not in of_tasks], of_tasks
 
 
 def show_all(comparison: Comparison, output: TableOutput, html: Path | None) -> None:
@@ -156,13 +188,14 @@ class RunsSoFar:
     def __init__(self, save: Path | None) -> None:
         self.runs: list[Run] = []
         self.save = save
+        self.outcome = Comparison((), "")  # what is known of all runs: where the data come from
 
     def add(self, run: Run) -> None:
         """Take a run in, and save its rows; a disk that is full must not end the comparison."""
         self.runs.append(run)
         if self.save is None:
             return
-        rows = Comparison((run,), run.label).rows
+        rows = replace(self.outcome, runs=(run,), baseline=run.label).rows
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         try:
             with self.save.open("a", encoding="utf-8", errors="surrogateescape") as file:
@@ -185,5 +218,6 @@ class RunsSoFar:
         except (KeyboardInterrupt, SystemExit):
             if self.runs:
                 with suppress(OSError):
-                    output.show(Comparison(tuple(self.runs), self.runs[0].label))
+                    runs = tuple(self.runs)
+                    output.show(replace(self.outcome, runs=runs, baseline=runs[0].label))
             raise

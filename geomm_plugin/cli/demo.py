@@ -13,10 +13,11 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.evaluation.classify import Classify
-from geomm_plugin.evaluation.outcome import SIGNIFICANT, hits
+from geomm_plugin.evaluation.differences import SIGNIFICANT
 from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.significance import holm, paired_p_value
 from geomm_plugin.evaluation.translation import evaluate
+from geomm_plugin.evaluation.word_rows import hits
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 

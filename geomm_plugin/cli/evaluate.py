@@ -20,10 +20,12 @@ from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.scores import Scores
 from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
+from geomm_plugin.evaluation.task import Task
 from geomm_plugin.evaluation.translation import UnknownWords, evaluate
 from geomm_plugin.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.source_file import SourceFile
 from geomm_plugin.storage import load_mapper
 
 WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
@@ -95,22 +97,29 @@ def command(
     output.check(embeddings, [*tests, *texts, *train])
     chosen = choices.make_retrievals(retrievals)
     files = {"texts": texts, "train": train, "test": tests}
-    scored = None if task in WORD_TASKS else task_files.make_task(task, files, chosen)
-    if scored is None:
+    scored: list[Task] = []
+    read_files: task_files.Files = ()
+    if task in WORD_TASKS:
         _check_options(task, tests)
+    else:
+        scored, read_files = task_files.make_tasks([task], files, chosen)
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
         space = SharedSpace(read) if mapper is None else mapper.map(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
-        if scored is not None:
-            rows = [score.row() for score in scored.score(space)]
+        if scored:
+            rows = [score.row() for one in scored for score in one.score(space)]
         elif task == "bli":
             given = options.read_each(tests, list(space))
             rows = _translations(space, given, chosen, metrics, by, oov)
         else:
             rows = _scored_words(space, task, tests)
-    output.show(Scores(tuple(rows), mapper, provenance_of(read, (), given)))
+            read_files = _word_files(tests)
+    if model is not None:
+        read_files = (*read_files, ("mapper", SourceFile.read_from(model, "a saved mapper")))
+    provenance = provenance_of(read, (), given).with_files(read_files)
+    output.show(Scores(tuple(rows), mapper, provenance))
 
 
 def _translations(
@@ -143,6 +152,13 @@ def _scored_words(space: SharedSpace, task: str, tests: tuple[str, ...]) -> list
                 pair = options.language_pair(name, space)
                 rows.append(evaluate_similarity(space, *pair, read_similarity(path)).row())
     return rows
+
+
+def _word_files(tests: tuple[str, ...]) -> task_files.Files:
+    paths = (spec.partition("=") for spec in tests)
+    return tuple(
+        (f"test {name}", SourceFile.read_from(Path(path), "test")) for name, _, path in paths
+    )
 
 
 def _check_options(task: str, tests: tuple[str, ...]) -> None:

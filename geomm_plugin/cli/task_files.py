@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -12,7 +13,8 @@ from geomm_plugin.cli import forms
 from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
 from geomm_plugin.evaluation.task import Task
 from geomm_plugin.parameters import split_specs
-from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.retrieval import Reranked, Retrieval
+from geomm_plugin.source_file import SourceFile
 
 texts_option = click.option(
     "--texts",
@@ -29,38 +31,73 @@ train_option = click.option(
 OPTIONS = {"tests": "test", "texts": "texts", "train": "train"}  # parameter -> role of its files
 FOR_WORDS = ("metrics", "by", "oov")  # parameters that no task has
 
+Files = tuple[tuple[str, SourceFile], ...]  # each with what it was for: "texts en", "test es"
 
-def make_task(
-    name: str, files: Mapping[str, Sequence[str]], retrievals: Sequence[Retrieval]
-) -> Task:
-    """Make the registered task from LANG=FILE options by role; each role that it has must be there.
+
+def make_tasks(
+    names: Sequence[str],
+    files: Mapping[str, Sequence[str]],
+    retrievals: Sequence[Retrieval],
+    *,
+    beside_words: bool = False,
+) -> tuple[list[Task], Files]:
+    """Make registered tasks from LANG=FILE options by role; return them, and the files.
+
+    Each role that a task has must be there, and what no task has is refused.
 
     Parameters
     ----------
     retrievals
         Passed on only if they were typed; a task has its own choice.
+    beside_words
+        Whether words are translated, too, so that their options are in use.
     """
+    chosen = [_find_task(name) for name in dict.fromkeys(names)]
+    roles = dict.fromkeys(role for task in chosen for role in task.roles)
+    typed = _typed()
+    shown = " ".join(f"--task {task.name}" for task in chosen) or "translation alone"
+    for parameter, option in typed.items():
+        role = OPTIONS.get(parameter)
+        if beside_words and parameter in (*FOR_WORDS, "retrievals", "tests"):
+            continue
+        unused = (
+            parameter in FOR_WORDS
+            or (parameter == "retrievals" and not any(task.ranks for task in chosen))
+            or (role is not None and role not in roles)
+        )
+        if unused:
+            raise ParameterError(f"{option} is not for {shown}. Leave it out.")
+    for task in chosen:
+        for role in task.roles:
+            if not files[role]:
+                raise ParameterError(f"--task {task.name} needs --{role} LANG=FILE.")
+    paths = {role: split_specs(files[role], "LANG=FILE, e.g. en=en.txt") for role in roles}
+    ranked = [retrieval for retrieval in retrievals if not isinstance(retrieval, Reranked)]
+    given = ranked if beside_words else retrievals
+    tasks = [
+        task.from_files(
+            {role: paths[role] for role in task.roles}, given if "retrievals" in typed else ()
+        )
+        for task in chosen
+    ]
+    return tasks, _files(paths)
+
+
+def _find_task(name: str) -> type[Task]:
     if name not in registry.tasks:
         known = ["bli", "similarity", "analogy", *registry.tasks]
         raise UnknownNameError(
             f"There is no task {name!r}.{did_you_mean(name, known)} There are: {', '.join(known)}."
         )
-    task = registry.tasks[name]
-    typed = _typed()
-    for parameter, option in typed.items():
-        role = OPTIONS.get(parameter)
-        unused = (
-            parameter in FOR_WORDS
-            or (parameter == "retrievals" and not task.ranks)
-            or (role is not None and role not in task.roles)
-        )
-        if unused:
-            raise ParameterError(f"{option} is not for --task {name}. Leave it out.")
-    for role in task.roles:
-        if not files[role]:
-            raise ParameterError(f"--task {name} needs --{role} LANG=FILE.")
-    read = {role: split_specs(files[role], "LANG=FILE, e.g. en=en.txt") for role in task.roles}
-    return task.from_files(read, retrievals if "retrievals" in typed else ())
+    return registry.tasks[name]
+
+
+def _files(paths: Mapping[str, Mapping[str, str]]) -> Files:
+    return tuple(
+        (f"{role} {language}", SourceFile.read_from(Path(path), role))
+        for role, by_language in paths.items()
+        for language, path in by_language.items()
+    )
 
 
 def _typed() -> dict[str, str]:

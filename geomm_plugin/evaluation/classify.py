@@ -7,8 +7,8 @@ and reported. The better two languages are aligned, the less accuracy is lost on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -67,6 +67,14 @@ class Classify(Task):
             for role in cls.roles
         }
         return cls(read["train"], read["test"])
+
+    def among(self, languages: Collection[str]) -> Classify | None:
+        """Return what is learnt and told in these languages; not one language from itself."""
+        train = {name: texts for name, texts in self.train.items() if name in languages}
+        test = {name: texts for name, texts in self.test.items() if name in languages}
+        if len(train) == 1:
+            test = {name: texts for name, texts in test.items() if name not in train}
+        return replace(self, train=train, test=test) if train and test else None
 
     def score(self, space: SharedSpace) -> list[TaskScore]:
         """Train in each training language, and test in each test language."""

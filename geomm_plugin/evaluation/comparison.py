@@ -169,10 +169,11 @@ class Task:
                         f"The test dictionary {pair} names the language {language!r}, which has no "
                         f"embeddings; there are {', '.join(self.embeddings)}."
                     )
-        if self.tasks and len(self.fits()) > 1:
+        parts = [part for task in self.fits() for part in task.tasks]
+        if self.tasks and not parts:
             raise ParameterError(
-                f"Tasks are scored on one space; each_pair makes {len(self.fits())}. Compare one "
-                "pair at a time, or leave each_pair out."
+                "None of the pairs that are fitted alone has the texts of the tasks. Give those of "
+                "both languages of a pair, or leave each_pair out."
             )
         for pair, dictionary in [*self.dictionaries.items(), *self.tests.items()]:
             if all(language in self.embeddings for language in pair):
@@ -197,6 +198,7 @@ class Task:
                 embeddings={name: v for name, v in self.embeddings.items() if name in two},
                 dictionaries={key: d for key, d in self.dictionaries.items() if two == set(key)},
                 tests={pair: test},
+                tasks=tuple(part for task in self.tasks if (part := task.among(two)) is not None),
             )
             known = tasks.get(two, alone)  # both directions of a pair need one fit
             tasks[two] = replace(known, tests=known.tests | {pair: test})
@@ -220,7 +222,7 @@ class Task:
                     reports.append(report_of(fresh))
                     space = fresh.map(task.embeddings)
                     evaluations += task.evaluations(space, task.learnt(fresh))
-                    scores += [score for each in self.tasks for score in each.score(space)]
+                    scores += task.task_scores(space)
             except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
                 evaluations.clear()
                 scores.clear()
@@ -236,6 +238,14 @@ class Task:
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
             tuple(scores),
         )
+
+    def task_scores(self, space: SharedSpace) -> Iterator[TaskScore]:
+        """Score a space on every task; one that fails costs no other score."""
+        for task in self.tasks:
+            try:
+                yield from task.score(space)
+            except Exception as failure:
+                yield TaskScore(task.name, {}, {}, error=f"{type(failure).__name__}: {failure}")
 
     def learnt(self, mapper: Mapper) -> dict[str, Reranking]:
         """Return the weights of each re-ranking that asks for learnt ones, by its label."""

@@ -12,7 +12,7 @@ Space: A Geometric Approach", TACL 2019, section "Indirect translation".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,13 @@ from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
+from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
 from geomm_plugin.evaluation.tables import Cell, Table, places
 from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
+from geomm_plugin.fitting.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
@@ -50,9 +53,10 @@ class OneHop:
     scores: dict[str, float]  # by metric
     coverage: float
     n_words: int
+    fit: Mapping[str, Any] = field(default_factory=dict)  # parameters, and lambda by dictionary
 
     def row(self) -> dict[str, Any]:
-        """Return the numbers as one JSON object."""
+        """Return the numbers as one JSON object, then what was fitted."""
         return {
             "method": self.method,
             "mapper": self.mapper,
@@ -60,7 +64,13 @@ class OneHop:
             **self.scores,
             "coverage": self.coverage,
             "n_words": self.n_words,
+            **self.fit,
         }
+
+    def _repr_html_(self) -> str:
+        numbers = {name: value for name, value in self.row().items() if name not in self.fit}
+        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in numbers.values()]
+        return html_table(list(numbers), [cells])
 
 
 @dataclass(frozen=True)
@@ -68,11 +78,21 @@ class OneHopTable(Table):
     """Ways to translate through a pivot, side by side."""
 
     results: tuple[OneHop, ...]
+    retrieval: str = ""
+    disjoint: bool = False  # whether the training dictionaries share no pivot word
+    seed: int = 0  # of the words that are then left out
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """All numbers, one JSON-like object for each method, mapper and path."""
-        return [result.row() for result in self.results]
+        """All numbers, one JSON-like object for each method, mapper and path.
+
+        After the numbers comes where they are from: parameters and chosen lambda, retrieval, seed,
+        versions of packages, and the SHA-256 of every file.
+        """
+        about = {"retrieval": self.retrieval, "disjoint_pivot": self.disjoint, "seed": self.seed}
+        about |= self.provenance.columns()
+        return [result.row() | about for result in self.results]
 
     def cells(self) -> list[list[Cell]]:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
@@ -155,7 +175,8 @@ def one_hop(
             for label, mapper in chosen.items():
                 results += trip.results(label, mapper)
                 advance(1, note=label)
-    return OneHopTable(tuple(results))
+    provenance = provenance_of(languages, given.items(), as_dictionaries(tests).items())
+    return OneHopTable(tuple(results), retrieval.label, disjoint, seed, provenance)
 
 
 @dataclass(frozen=True)
@@ -182,12 +203,13 @@ class _Trip:
         )
         space = fitted.map(self.embeddings)
         result = evaluate(space, source, target, self.test, self.retrieval)
-        return OneHop(method, label, self.path, result.scores, result.coverage, result.n_words)
+        fit = mapper_columns(fitted.get_params(), report_of(fitted))
+        return OneHop(method, label, self.path, result.scores, result.coverage, result.n_words, fit)
 
     def _pipeline(self, label: str, mapper: Mapper) -> OneHop:
         source, pivot, target = self.path
-        near = self._two(mapper, source, pivot, self.first)
-        far = self._two(mapper, pivot, target, self.second)
+        first, near = self._two(mapper, source, pivot, self.first)
+        second, far = self._two(mapper, pivot, target, self.second)
         gold, missing = gold_rows(SharedSpace(self.embeddings), source, target, self.test)
         index = near.index(source, pivot, self.retrieval)
         step = index.search(near.queries(list(gold), source), 1).indices[:, 0]
@@ -199,11 +221,15 @@ class _Trip:
         )
         coverage = len(gold) / (len(gold) + len(missing))
         scores = scores_of(metrics, ranks)
-        return OneHop("pipeline", label, self.path, scores, coverage, len(gold))
+        fit = mapper_columns(first.get_params(), report_of(first), report_of(second))
+        return OneHop("pipeline", label, self.path, scores, coverage, len(gold), fit)
 
-    def _two(self, mapper: Mapper, one: str, other: str, dictionary: Dictionary) -> SharedSpace:
+    def _two(
+        self, mapper: Mapper, one: str, other: str, dictionary: Dictionary
+    ) -> tuple[Mapper, SharedSpace]:
         two = {one: self.embeddings[one], other: self.embeddings[other]}
-        return _copy(mapper, None).fit(two, {(one, other): dictionary}).map(two)
+        fitted = _copy(mapper, None).fit(two, {(one, other): dictionary})
+        return fitted, fitted.map(two)
 
 
 def _copy(mapper: Mapper, hub: str | None) -> Mapper:

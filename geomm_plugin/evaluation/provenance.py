@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import FormatError
+from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.source_file import SourceFile
 
 PACKAGES = ("geomm-plugin", "numpy", "scipy", "pymanopt")
@@ -39,10 +43,18 @@ class Provenance:
                 versions[package] = "not installed"
         return versions
 
+    def with_files(self, files: Iterable[tuple[str, SourceFile]]) -> Provenance:
+        """Return this with further files that were read."""
+        return replace(self, files=(*self.files, *files))
+
+    @cached_property
+    def checksums(self) -> dict[str, str | None]:
+        """The SHA-256 of every file by its role; None where the file has changed since."""
+        return {role: file.sha256() for role, file in self.files}
+
     def columns(self) -> dict[str, Any]:
         """Return what every row of a table carries: versions, and the checksum of every file."""
-        checksums = {role: file.sha256() for role, file in self.files}
-        return {"versions": self.versions, "files": checksums}
+        return {"versions": self.versions, "files": self.checksums}
 
     def row(self) -> dict[str, Any]:
         """Return all of it as one JSON object, with a checksum of every file."""
@@ -69,6 +81,15 @@ def provenance_of(
         for pair, dictionary in given:
             files += [(f"{role} {'-'.join(pair)}", file) for file in dictionary.files]
     return Provenance(tuple(files))
+
+
+def mapper_columns(parameters: Mapping[str, Any], *reports: FitReport) -> dict[str, Any]:
+    """Return what rows tell of a mapper: its parameters, and lambda as chosen by dictionary."""
+    chosen: dict[str, float] = {}
+    for report in reports:
+        with suppress(FormatError):  # a report that is not as ours are
+            chosen |= {pair: choice.value for pair, choice in report.choices().items()}
+    return {"parameters": json_like(parameters), "regularization": chosen}
 
 
 def json_like(value: Any) -> Any:

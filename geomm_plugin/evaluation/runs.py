@@ -41,6 +41,14 @@ class Run:
     warnings: tuple[str, ...] = ()
     tasks: tuple[TaskScore, ...] = ()  # what it scores on tasks, if any were given
 
+    def cost(self) -> dict[str, Any]:
+        """Return what every row tells of the fit: its time and memory, or why it failed."""
+        return {
+            "fit_seconds": self.fit_seconds,
+            "peak_memory_mb": None if self.peak_bytes is None else self.peak_bytes / 1e6,
+            "error": self.error,
+        }
+
     def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:
         """Go through (pair, retrieval, evaluations): each pair, then the average of several."""
         for evaluation in self.evaluations:

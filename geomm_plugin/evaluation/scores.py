@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from geomm_plugin.evaluation.provenance import Provenance, json_like
+from geomm_plugin.evaluation.provenance import Provenance, mapper_columns
 from geomm_plugin.evaluation.runs import AVERAGE
 from geomm_plugin.evaluation.tables import Cell, Table
+from geomm_plugin.fitting.fit_report import report_of
 from geomm_plugin.mapper import Mapper
 
 HIDDEN = ("task",)  # columns that are the same in every row
@@ -26,7 +27,9 @@ class Scores(Table):
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON-like object for each test, with the mean over pairs of languages."""
-        about = {} if self.mapper is None else {"parameters": json_like(self.mapper.get_params())}
+        about: dict[str, Any] = {}
+        if self.mapper is not None:
+            about = mapper_columns(self.mapper.get_params(), report_of(self.mapper))
         return [row | about | self.provenance.columns() for row in self._plain()]
 
     def cells(self) -> list[list[Cell]]:

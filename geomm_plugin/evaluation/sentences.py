@@ -8,8 +8,8 @@ ways. Where several target lines are the same text, each of them is correct.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import ClassVar, Self
 
@@ -60,6 +60,11 @@ class Sentences(Task):
         """Read one text file for each language: {"texts": {"en": path, "es": path}}."""
         texts = {language: read_texts(path) for language, path in files["texts"].items()}
         return cls(texts, retrievals) if retrievals else cls(texts)
+
+    def among(self, languages: Collection[str]) -> Sentences | None:
+        """Return the sentences of these languages, if there are two of them."""
+        texts = {name: lines for name, lines in self.texts.items() if name in languages}
+        return replace(self, texts=texts) if len(texts) > 1 else None
 
     def score(self, space: SharedSpace) -> list[TaskScore]:
         """Search every language's sentences in every other one."""

@@ -46,23 +46,28 @@ def bootstrap_interval(
 def paired_p_value(ours: Sequence[Vector], theirs: Sequence[Vector], seed: int = 0) -> float:
     """Return how likely so large a difference is if both are equally good, on both sides.
 
-    The samples hold 0 or 1 for each word, in the same order. One sample: McNemar's exact test.
-    Several: the same sign flips, drawn at random, on the mean of the samples' differences.
+    The samples hold a number for each item, in the same order. One sample of 0 and 1 is McNemar's
+    exact test. Others: the sign of each item's difference is drawn anew, and the mean over samples
+    of their mean differences compared with what was seen.
     """
-    wins = np.array([np.count_nonzero(a > b) for a, b in zip(ours, theirs, strict=True)])
-    losses = np.array([np.count_nonzero(a < b) for a, b in zip(ours, theirs, strict=True)])
-    if not (wins + losses).any():
+    changes = [a - b for a, b in zip(ours, theirs, strict=True)]
+    if not any(change.any() for change in changes):
         return 1.0
-    if len(wins) == 1:
+    if len(changes) == 1 and np.isin(changes[0], (-1, 0, 1)).all():
         from scipy.stats import binomtest
 
-        return float(binomtest(int(wins[0]), int(wins[0] + losses[0])).pvalue)
-    sizes = np.array([len(sample) for sample in ours])
+        wins = int(np.count_nonzero(changes[0] > 0))
+        return float(binomtest(wins, int(np.count_nonzero(changes[0]))).pvalue)
     generator = np.random.default_rng(seed)
-    flips = generator.binomial(wins + losses, 0.5, size=(RESAMPLES, len(wins)))
-    drawn = np.abs(((2 * flips - (wins + losses)) / sizes).sum(axis=1))
-    observed = abs(((wins - losses) / sizes).sum())
-    return float((1 + np.count_nonzero(drawn >= observed - 1e-12)) / (1 + RESAMPLES))
+    drawn = np.zeros(RESAMPLES)
+    for change in changes:
+        # Only how often each size of a difference keeps its sign matters, not where.
+        sizes, counts = np.unique(np.abs(change), return_counts=True)
+        for size, count in zip(sizes, counts, strict=True):
+            kept = generator.binomial(count, 0.5, RESAMPLES)
+            drawn += (2 * kept - count) * size / len(change)
+    observed = abs(sum(change.mean() for change in changes))
+    return float((1 + np.count_nonzero(np.abs(drawn) >= observed - 1e-12)) / (1 + RESAMPLES))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

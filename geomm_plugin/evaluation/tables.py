@@ -48,6 +48,14 @@ class Table(ABC):
         """Return header and rows as a paper shows them; by default all of them."""
         return self.cells()
 
+    def more_cells(self) -> list[list[list[Cell]]]:
+        """Return further tables that follow the first, each as header and rows."""
+        return []
+
+    def more_paper_cells(self) -> list[list[list[Cell]]]:
+        """Return further tables as a paper shows them; by default all of them."""
+        return self.more_cells()
+
     def notes(self) -> list[str]:
         """Return sentences that belong below the table."""
         return []
@@ -67,7 +75,10 @@ class Table(ABC):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown; the best of its kind is bold."""
-        return markdown_table([[_marked(cell) for cell in line] for line in self.cells()])
+        tables = [self.cells(), *self.more_cells()]
+        return "\n".join(
+            markdown_table([[_marked(cell) for cell in line] for line in cells]) for cells in tables
+        )
 
     def to_latex(self) -> str:
         r"""Return the table in LaTeX (booktabs): the best is bold, the second best underlined.
@@ -75,19 +86,9 @@ class Table(ABC):
         `\usepackage{booktabs}` belongs into the document. A comparison has a column for each pair,
         P@1 in percent, and a star where the difference from the baseline is significant.
         """
-        header, *body = self.paper_cells()
-        numbers = [all(line[at].number for line in body) for at in range(len(header))]
-        lines = [
-            rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numbers)}}}",
-            r"\toprule",
-            _latex_line(header),
-            r"\midrule",
-            *map(_latex_line, body),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        lines += [f"% {_latex_text(note)}" for note in self.notes()]
-        return "\n".join(lines) + "\n"
+        tables = map(_latex_table, [self.paper_cells(), *self.more_paper_cells()])
+        notes = [f"% {_latex_text(note)}\n" for note in self.notes()]
+        return "\n".join(tables) + "".join(notes)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return all numbers as a pandas DataFrame."""
@@ -99,20 +100,13 @@ class Table(ABC):
 
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
-        header, *body = self.cells()
-        head = "".join(f"<th>{html.escape(cell.text)}</th>" for cell in header)
-        lines = ["".join(_html_cell(cell) for cell in line) for line in body]
+        tables = "".join(map(_html_table, [self.cells(), *self.more_cells()]))
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
-        table = "".join(f"<tr>{line}</tr>" for line in lines)
-        return (
-            (f"<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table>{notes}")
-            .encode("utf-8", "backslashreplace")
-            .decode("utf-8")
-        )
+        return f"{tables}{notes}".encode("utf-8", "backslashreplace").decode("utf-8")
 
     def __str__(self) -> str:
-        texts = [[cell.text + cell.after for cell in line] for line in self.cells()]
-        return "\n".join([text_table(texts), *self.notes()])
+        tables = map(text_of_cells, [self.cells(), *self.more_cells()])
+        return "\n".join(["\n\n".join(tables), *self.notes()])
 
 
 def places(scores: Sequence[float]) -> list[int | None]:
@@ -136,6 +130,11 @@ def text_table(rows: list[list[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def text_of_cells(cells: list[list[Cell]]) -> str:
+    """Return header and rows in columns."""
+    return text_table([[cell.text + cell.after for cell in line] for line in cells])
 
 
 def _flat(value: object) -> object:
@@ -164,6 +163,21 @@ def _latex_text(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
+def _latex_table(cells: list[list[Cell]]) -> str:
+    header, *body = cells
+    numbers = [all(line[at].number for line in body) for at in range(len(header))]
+    lines = [
+        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numbers)}}}",
+        r"\toprule",
+        _latex_line(header),
+        r"\midrule",
+        *map(_latex_line, body),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _latex_line(line: Sequence[Cell]) -> str:
     return " & ".join(map(_latex_cell, line)) + r" \\"
 
@@ -173,6 +187,14 @@ def _latex_cell(cell: Cell) -> str:
     if cell.place in (1, 2):
         text = rf"\{'textbf' if cell.place == 1 else 'underline'}{{{text}}}"
     return text + _latex_text(cell.after).replace("*", "$^{*}$")
+
+
+def _html_table(cells: list[list[Cell]]) -> str:
+    header, *body = cells
+    head = "".join(f"<th>{html.escape(cell.text)}</th>" for cell in header)
+    lines = ["".join(_html_cell(cell) for cell in line) for line in body]
+    table = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table>"
 
 
 def _html_cell(cell: Cell) -> str:

@@ -7,7 +7,7 @@ A task holds its data; `score(space)` returns rows of numbers. Rows also carry w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -31,22 +31,25 @@ class TaskScore:
     scores: Mapping[str, float]  # the main one first, e.g. {"p@1": 0.78, "p@5": 0.87}
     items: Vector | None = None  # one number for each item; the main score is their mean
     details: Mapping[str, Any] = field(default_factory=dict)  # what else a reader should know
+    error: str | None = None  # why there is no score
 
     @property
     def main(self) -> str:
         """The name of the score that mappers are compared by."""
-        return next(iter(self.scores))
+        return next(iter(self.scores), "")
 
     @cached_property
     def interval(self) -> Interval | None:
         """Where the main score lies with 95 % confidence, if single items are known."""
         return None if self.items is None else bootstrap_interval([self.items])
 
-    def row(self) -> dict[str, Any]:
-        """Return the numbers as one JSON object."""
+    def row(self, seed: int = 0) -> dict[str, Any]:
+        """Return the numbers as one JSON object; the seed is that of the interval."""
         row = {"task": self.task, **self.about, **self.scores}
-        if self.interval is not None:
-            row |= {f"{self.main}_low": self.interval.low, f"{self.main}_high": self.interval.high}
+        if self.items is not None:
+            interval = self.interval if seed == 0 else bootstrap_interval([self.items], seed=seed)
+            assert interval is not None
+            row |= {f"{self.main}_low": interval.low, f"{self.main}_high": interval.high}
         return row | dict(self.details)
 
 
@@ -71,6 +74,16 @@ class Task(ABC):
         retrievals
             How targets are ranked; if there are none, the task's own choice.
         """
+
+    def among(self, languages: Collection[str]) -> Task | None:
+        """Return the part of the task that concerns these languages alone; None if there is none.
+
+        Where pairs of languages are fitted alone, each space is scored on its part.
+        """
+        raise ParameterError(
+            f"The task {self.name} is scored on one space, and cannot be divided by pairs of "
+            "languages. Leave each_pair out, or let the task define among()."
+        )
 
     @abstractmethod
     def score(self, space: SharedSpace) -> list[TaskScore]:

@@ -54,3 +54,60 @@ def test_classify_prints_a_row_for_each_test_language():
 )
 def test_what_a_task_cannot_use_is_refused(arguments, message):
     assert message in run(*arguments, status=2).stderr
+
+
+TRAINED = ["-d", f"en-es={FOLDER}/en-es.train.txt", "-t", f"en-es={FOLDER}/en-es.test.txt"]
+
+
+def compare(*arguments, status=0):
+    line = ["compare", *FILES, *TRAINED, "--max-words", "800", "-q", *arguments]
+    found = CliRunner().invoke(group, line, prog_name="geomm")
+    assert found.exit_code == status, found.output
+    return found
+
+
+def test_compare_scores_tasks_beside_words(tmp_path):
+    page, saved = tmp_path / "page.html", tmp_path / "rows.jsonl"
+    two = ("--task", "sentences", *TEXTS, "--task", "classify", *TRAIN, *TEST)
+    rows = json.loads(
+        compare(
+            *("-m", "procrustes", "-m", "cca", "-r", "csls", "-r", "reranked", *two, "--json"),
+            *("--html", str(page), "--save", str(saved)),
+        ).stdout
+    )
+    assert [(row["task"], row["mapper"]) for row in rows if row["task"] != "sentences"] == [
+        *(("bli", "procrustes"),) * 2,
+        *(("bli", "cca"),) * 2,
+        *(("classify", "procrustes"), ("classify", "cca")),
+    ]
+    sentences = [row for row in rows if row["task"] == "sentences"]
+    assert {row["retrieval"] for row in sentences} == {"csls"}  # re-ranking reads words
+    assert {"difference", "p_holm", "C", "macro-f1", "parameters", "seed"} <= set(rows[-1])
+    assert set(rows[-1]["files"]) == {
+        *("embeddings en", "embeddings es", "dictionary en-es", "test en-es"),
+        *("texts en", "texts es", "train en", "test es"),
+    }
+    assert all(rows[-1]["files"].values())
+    text = page.read_text(encoding="utf-8")
+    assert "Task: sentences" in text and "Task: classify" in text
+    kept = [json.loads(line) for line in saved.read_text(encoding="utf-8").splitlines()]
+    assert len(kept) == len(rows) and kept[-1]["files"] == rows[-1]["files"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (TEXTS, "--texts is not for translation alone"),
+        (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
+        (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE"),
+        (TEST, "'es' is no pair of the languages given"),
+    ],
+)
+def test_compare_refuses_what_no_task_uses(arguments, message):
+    assert message in compare(*arguments, status=2).stderr
+
+
+def test_scores_name_every_file(tmp_path):
+    rows = json.loads(run("--task", "classify", *TRAIN, *TEST, "--json").stdout)
+    assert set(rows[0]["files"]) == {"embeddings en", "embeddings es", "train en", "test es"}
+    assert all(rows[0]["files"].values()) and rows[0]["versions"]

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from geomm_plugin import get_mapper
 from geomm_plugin.cli import group
+from geomm_plugin.demo import FOLDER
 from geomm_plugin.dictionary import as_dictionaries, oriented
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation.one_hop import disjoint_pivot, find_pivot, one_hop
@@ -156,3 +157,29 @@ def test_what_is_missing_is_named(three):
         one_hop(embeddings, dictionaries, {("es", "it"): ["ab"]})
     with pytest.raises(DictionaryError, match="one of its items is 'ab'"):
         one_hop(embeddings, dictionaries | {("en", "es"): ["ab"]}, test)
+
+
+def test_rows_carry_what_they_were_made_from(demo_files_of_one_hop):
+    line = ["onehop", *demo_files_of_one_hop, "-m", "geomm", "--max-words", "500", "-q"]
+    rows = json.loads(CliRunner().invoke(group, [*line, "--json"]).stdout)
+    assert [row["method"] for row in rows] == ["composition", "pipeline"]
+    for row in rows:
+        assert row["parameters"]["regularization"] == "auto" and row["seed"] == 0
+        assert len(row["regularization"]) == 2 and min(row["regularization"].values()) > 0
+        assert row["retrieval"] == "csls" and row["versions"]["numpy"] == np.__version__
+        assert set(row["files"]) == {
+            *("embeddings en", "embeddings es", "embeddings it"),
+            *("dictionary en-es", "dictionary en-it", "test es-it"),
+        }
+        assert all(len(checksum) == 64 for checksum in row["files"].values())
+    first, *_ = CliRunner().invoke(group, [*line, "--csv"]).stdout.splitlines()
+    assert {"parameters", "regularization", "seed", "versions", "files"} <= set(first.split(","))
+
+
+@pytest.fixture
+def demo_files_of_one_hop():
+    return [
+        *(f"{language}={FOLDER}/{language}.vec.gz" for language in ("en", "es", "it")),
+        *("-d", f"en-es={FOLDER}/en-es.train.txt", "-d", f"en-it={FOLDER}/en-it.train.txt"),
+        *("-t", f"es-it={FOLDER}/es-it.test.txt"),
+    ]

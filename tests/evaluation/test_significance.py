@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -60,3 +62,14 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_scores_that_are_no_hits_are_tested_by_the_sign_of_each_difference():
+    ours, theirs = (
+        np.array([0.9, 0.2, 0.5, 0.4, 0.7, 0.3]),
+        np.array([0.1, 0.3, 0.1, 0.2, 0.5, 0.3]),
+    )
+    changes = ours - theirs
+    every = np.array([np.abs(np.dot(changes, signs)) for signs in product((-1, 1), repeat=6)])
+    exact = np.mean(every >= abs(changes.sum()) - 1e-12)
+    assert paired_p_value([ours], [theirs]) == pytest.approx(exact, abs=0.01)

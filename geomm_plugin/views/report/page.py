@@ -15,6 +15,7 @@ from geomm_plugin.views.palette import color_rules
 from geomm_plugin.views.report import figures, sections
 from geomm_plugin.views.report.changes import changes_data
 from geomm_plugin.views.report.markup import Markup, data_block, tag
+from geomm_plugin.views.report.tasks import task_sections
 
 FOLDER = Path(__file__).parent
 
@@ -56,6 +57,7 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
         figures.spelling_section(comparison),
         figures.curves_section(comparison),
         figures.cost_section(comparison),
+        task_sections(comparison),
         sections.changes_section(),
         sections.data_section(comparison, provenance),
     )

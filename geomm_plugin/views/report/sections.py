@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from geomm_plugin.evaluation.outcome import SIGNIFICANT, Comparison
+from geomm_plugin.evaluation.differences import is_significant
+from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.outcome_tables import word_places
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.views.report.markup import (
@@ -12,6 +14,13 @@ from geomm_plugin.views.report.markup import (
     Markup,
     join,
     tag,
+)
+from geomm_plugin.views.report.table import (
+    first_cells,
+    number_cell,
+    score_cells,
+    scroll,
+    sortable_table,
 )
 from geomm_plugin.views.report.verdict import verdicts
 
@@ -26,7 +35,9 @@ def summary_section(comparison: Comparison) -> Markup:
     ]
     failed = [run for run in comparison.runs if run.error is not None]
     failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
-    return tag("section", tag("h2", "In short"), tag("dl", items, class_="verdicts"), failures)
+    notes = [tag("p", note, class_="note") for note in comparison.notes()]
+    verdict = tag("dl", items, class_="verdicts")
+    return tag("section", tag("h2", "In short"), verdict, notes, failures)
 
 
 def table_section(comparison: Comparison) -> Markup:
@@ -46,18 +57,12 @@ def table_section(comparison: Comparison) -> Markup:
         ("Fit, s", False),
         ("Fit, MB", False),
     ]
-    head = tag(
-        "tr",
-        [
-            tag(
-                "th", tag("button", title, type="button"), scope="col", class_=None if text else "n"
-            )
-            for title, text in columns
-        ],
-    )
-    best = comparison.best()
     rows = by_pair(comparison.numbers)
-    body = [_table_row(row, others, best, len(columns)) for row in rows]
+    places = word_places(rows)
+    body = [
+        _table_row(row, others, place, len(columns))
+        for row, place in zip(rows, places, strict=True)
+    ]
     note = (
         "Intervals are bootstrap intervals over the test words; p-values "
         "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
@@ -67,14 +72,7 @@ def table_section(comparison: Comparison) -> Markup:
         "section",
         tag("h2", "All numbers"),
         _filters(rows),
-        tag(
-            "div",
-            tag("table", tag("thead", head), tag("tbody", body), class_="sortable", id="numbers"),
-            class_="scroll",
-            tabindex=0,
-            role="region",
-            aria_label="All numbers",
-        ),
+        sortable_table("All numbers", columns, body, "numbers"),
         tag("p", tag("span", "Click a column to sort. ", class_="screen"), note, class_="note"),
     )
 
@@ -106,48 +104,19 @@ def _filters(rows: list[dict[str, Any]]) -> Markup:
     )
 
 
-def _table_row(
-    row: dict[str, Any], others: list[str], best: dict[tuple[str, str], float], width: int
-) -> Markup:
-    first = [
-        tag("th", _mapper(row["mapper"]), scope="row", data_value=row["mapper"]),
-        tag("td", row["pair"]),
-        tag("td", row["retrieval"]),
-    ]
+def _table_row(row: dict[str, Any], others: list[str], place: int | None, width: int) -> Markup:
+    first = first_cells(row, ["pair", "retrieval"])
     if row["error"] is not None:
         return tag("tr", first, tag("td", row["error"], colspan=width - 3, class_="failed"))
-    wins = row["p@1"] == best[row["pair"], row["retrieval"]]
-    score = tag("b" if wins else "span", f"{row['p@1']:.3f}")
-    interval = tag("small", f" [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]")
     cells = [
-        _number(row["p@1"], join([score, interval])),
-        _number(row["difference"], "{:+.3f}"),
-        _number(row["p_holm"], "{:.2g}", " *" if _significant(row) else ""),
-        *(_number(row[name], "{:.3f}") for name in others),
-        _number(row["coverage"], "{:.3f}"),
-        _number(row["n_words"], "{:,}"),
-        _number(row["fit_seconds"], "{:.2f}"),
-        _number(row["peak_memory_mb"], "{:.0f}"),
+        *score_cells(row, "p@1", place, " *" if is_significant(row) else ""),
+        *(number_cell(row[name], "{:.3f}") for name in others),
+        number_cell(row["coverage"], "{:.3f}"),
+        number_cell(row["n_words"], "{:,}"),
+        number_cell(row["fit_seconds"], "{:.2f}"),
+        number_cell(row["peak_memory_mb"], "{:.0f}"),
     ]
     return tag("tr", first, cells)
-
-
-def _mapper(label: str) -> Markup:
-    """Return a mapper's name with its parameters in small print, which may break between them."""
-    name, bracket, parameters = label.partition("(")
-    return join([name, tag("wbr"), tag("small", bracket, parameters)])
-
-
-def _number(value: float | None, form: str, mark: str = "") -> Markup:
-    """Return a cell that sorts by its value; empty where a number does not apply."""
-    if value is None:
-        return tag("td", class_="n")
-    shown = form if isinstance(form, Markup) else form.format(value).replace("-", "−") + mark
-    return tag("td", shown, class_="n", data_value=repr(float(value)))
-
-
-def _significant(row: dict[str, Any]) -> bool:
-    return row["p_holm"] is not None and row["p_holm"] < SIGNIFICANT
 
 
 def changes_section() -> Markup:
@@ -180,9 +149,9 @@ def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
             )
             for role, file in provenance.files
         ]
-        parts += [tag("h3", "Files"), _scroll(tag("table", tag("tbody", rows)), "Files")]
-    parts += [tag("h3", "Test words"), _scroll(_coverage_table(comparison), "Test words")]
-    parts += [tag("h3", "Mappers"), _scroll(_mapper_table(comparison), "Mappers")]
+        parts += [tag("h3", "Files"), scroll(tag("table", tag("tbody", rows)), "Files")]
+    parts += [tag("h3", "Test words"), scroll(_coverage_table(comparison), "Test words")]
+    parts += [tag("h3", "Mappers"), scroll(_mapper_table(comparison), "Mappers")]
     versions = ", ".join(f"{name} {version}" for name, version in provenance.versions.items())
     parts += [tag("h3", "Made with"), tag("p", f"{versions}. {provenance.day}.")]
     if provenance.command is not None:
@@ -242,7 +211,3 @@ def _notes(run: Run) -> list[str]:
         for pair, choice in run.report.regularization.items()
     ]
     return notes + [f"Warning: {warning}" for warning in run.warnings]
-
-
-def _scroll(table: Markup, name: str) -> Markup:
-    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=name)
