@@ -3,13 +3,18 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test fuzz test-browser test-torch lint format docs wheel benchmark audit test-lowest clean
+.PHONY: demo test fuzz test-browser test-torch test-wheel lint format docs wheel benchmark audit test-lowest clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
 
+# One process a core, one BLAS thread in each. PROCESSES=0 make test: all in this process.
+PROCESSES ?= auto
+PARALLEL = -n $(PROCESSES) --dist loadgroup
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(PARALLEL)
 
 # FUZZ=100000 make fuzz: more examples of each test. SEED=... repeats a run, which prints its own.
 FUZZ ?= 5000
@@ -61,10 +66,23 @@ test-lowest:
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --only-binary :all: \
 		-e ".[test]"
-	.venv-lowest/bin/python -m pytest -q --ignore=tests/fuzz --ignore=tests/browser
+	.venv-lowest/bin/python -m pytest -q $(PARALLEL) --ignore=tests/fuzz --ignore=tests/browser
 
 wheel: .venv/test
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
+# The packages as they are published; each must install into an empty environment, and work there.
+test-wheel:
+	rm -rf dist .venv-build .venv-wheel
+	$(PYTHON) -m venv .venv-build
+	.venv-build/bin/python -m pip install --quiet --disable-pip-version-check "hatchling>=1.26"
+	.venv-build/bin/python -m hatchling build
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv-wheel/bin/python -I -m pip check
+	.venv-wheel/bin/geomm demo
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps dist/*.tar.gz
+	.venv-wheel/bin/geomm mappers
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -86,4 +104,4 @@ wheel: .venv/test
 	@touch $@ .venv/core
 
 clean:
-	rm -rf .venv .venv-lowest dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-build .venv-lowest .venv-torch .venv-wheel dist .pytest_cache .mypy_cache .ruff_cache

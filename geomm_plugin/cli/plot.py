@@ -42,7 +42,7 @@ font_option = click.option(
 def command() -> None:
     """Draw pictures for papers (PNG, SVG or PDF).
 
-    They are drawn by matplotlib: pip install 'geomm-plugin[report]'.
+    They are drawn by matplotlib, the extra `plot`.
 
     \b
     Examples:

@@ -21,7 +21,7 @@ from geomm_plugin.fitting.fit_report import Choice, FitReport
 from geomm_plugin.normalize import unit
 from geomm_plugin.views.palette import SERIES
 
-pytest.importorskip("matplotlib", reason="the extra 'report' is not installed")
+pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
 
 from geomm_plugin.views.plots import (
     plot_learning_curve,

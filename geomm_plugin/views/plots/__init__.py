@@ -1,4 +1,4 @@
-"""Pictures for papers, by matplotlib (the extra `report`): `geomm plot`."""
+"""Pictures for papers, by matplotlib (the extra `plot`): `geomm plot`."""
 
 from geomm_plugin.views.plots.curves import plot_learning_curve, plot_regularization
 from geomm_plugin.views.plots.figure import save_figure

@@ -63,7 +63,7 @@ def new_figure(
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise missing_extra("Drawing pictures", "report") from error
+        raise missing_extra("Drawing pictures", "plot") from error
     settings: Any = look(fonts)
     with rc_context(settings):
         figure = Figure(figsize=(width, height), layout="constrained")
