@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.registry import as_mapper, as_retrieval, get_mapper
     from geomm_plugin.retrieval import CSLS, Cosine, Feature, InvertedSoftmax, Reranked, Retrieval
     from geomm_plugin.shared_space import SharedSpace
-    from geomm_plugin.storage import load_mapper, save_mapper
+    from geomm_plugin.storage import load_mapper, load_reranking, save_mapper
 
 __all__ = [
     "CSLS",
@@ -79,6 +79,7 @@ __all__ = [
     "identical_words",
     "learn_reranking",
     "load_mapper",
+    "load_reranking",
     "pair_up",
     "read_dictionary",
     "read_embeddings",
@@ -111,7 +112,7 @@ _NAMES_IN = {
     "registry": ("as_mapper", "as_retrieval", "get_mapper"),
     "retrieval": ("CSLS", "Cosine", "Feature", "InvertedSoftmax", "Reranked", "Retrieval"),
     "shared_space": ("SharedSpace",),
-    "storage": ("load_mapper", "save_mapper"),
+    "storage": ("load_mapper", "load_reranking", "save_mapper"),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
 

@@ -19,7 +19,15 @@ from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.retrieval import Index, LanguageRows, Retrieval, UnitRows, mutual_neighbors
+from geomm_plugin.retrieval import (
+    CSLS,
+    BestNeighbors,
+    Index,
+    LanguageRows,
+    Retrieval,
+    UnitRows,
+    mutual_neighbors,
+)
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
@@ -144,12 +152,16 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def index(self, source: str, target: str, retrieval: str | Retrieval = "csls") -> Index:
         """Return what finds target words for source words; kept, since CSLS learns from both."""
-        learnt = self.reranking.get((source, target)) or self.reranking.get((target, source))
-        chosen = as_retrieval(retrieval).with_learnt(learnt)
+        chosen = self._with_learnt(retrieval, source, target)
         key = (source, target, chosen.label)
         if key not in self._indexes:
             self._indexes[key] = chosen.index(self.unit_rows(source), self.unit_rows(target))
         return self._indexes[key]
+
+    def _with_learnt(self, retrieval: str | Retrieval, source: str, target: str) -> Retrieval:
+        """Return a retrieval with what was learnt for two languages, in either direction."""
+        learnt = self.reranking.get((source, target)) or self.reranking.get((target, source))
+        return as_retrieval(retrieval).with_learnt(learnt)
 
     @overload  # a text is an iterable of texts, but means one word here
     def translate(  # type: ignore[overload-overlap]
@@ -207,9 +219,14 @@ class SharedSpace(Mapping[str, Embeddings]):
         ]
 
     def dictionary(
-        self, source: str, target: str, *, max_words: int | None = None
+        self,
+        source: str,
+        target: str,
+        *,
+        max_words: int | None = None,
+        retrieval: str | Retrieval = "csls",
     ) -> list[tuple[str, str, float]]:
-        """Return the words that are each other's best translation, with their CSLS.
+        """Return the words that are each other's best translation, with their scores.
 
         In the order of the source words; what is exact and what is noise, the scores tell.
 
@@ -217,11 +234,18 @@ class SharedSpace(Mapping[str, Embeddings]):
         ----------
         max_words
             Take only so many of the most frequent words of each language.
+        retrieval
+            CSLS pairs the words up in one pass; others search both ways.
         """
         frequent = slice(max_words)
-        rows, columns, scores = mutual_neighbors(
-            self.unit_rows(source).take(frequent), self.unit_rows(target).take(frequent)
-        )
+        x, z = self.unit_rows(source).take(frequent), self.unit_rows(target).take(frequent)
+        chosen = self._with_learnt(retrieval, source, target)
+        if chosen == CSLS():
+            rows, columns, scores = mutual_neighbors(x, z)
+        else:
+            forth, back = chosen.index(x, z).search(x, 1), chosen.index(z, x).search(z, 1)
+            best = BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], back.indices[:, 0])
+            rows, columns, scores = best.mutual()
         here, there = self[source].words, self[target].words
         return [
             (here[row], there[column], float(score))

@@ -35,6 +35,7 @@ from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.parameters import check_parameters, choice_text
 from geomm_plugin.registry import get_mapper
+from geomm_plugin.shared_space import Reranking
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
@@ -189,7 +190,17 @@ def restore_mapper(
     mapper.reranking_ = _reranking(description.get("reranking", []), path.parent / JSON_NAME)
 
 
-def _reranking(entries: object, path: Path) -> dict[tuple[str, str], dict[str, float]]:
+def load_reranking(path: str | Path) -> Reranking:
+    """Read the weights that were learnt with a saved mapper, for `SharedSpace(files, weights)`.
+
+    They are in the mapper's description; its arrays are not read. Empty where none were learnt.
+    """
+    json_path = published(Path(path)) / JSON_NAME
+    description = parse_description(_read(json_path), json_path)
+    return _reranking(description.get("reranking", []), json_path)
+
+
+def _reranking(entries: object, path: Path) -> Reranking:
     """Read the weights of a re-ranking: a finite number by name, for pairs of languages."""
     weights: dict[tuple[str, str], dict[str, float]] = {}
     for entry in entries if isinstance(entries, list) else [None]:

@@ -106,7 +106,7 @@ def command(
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
-        space = SharedSpace(read) if mapper is None else mapper.map(read)
+        space = mapper.map(read) if mapper else options.aligned_space(embeddings, read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
         if scored:
             rows = [score.row() for one in scored for score in one.score(space)]

@@ -14,8 +14,7 @@ from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import as_mapper
-from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.registry import as_mapper, as_retrieval
 from geomm_plugin.storage import load_mapper
 
 
@@ -48,15 +47,16 @@ from geomm_plugin.storage import load_mapper
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="The dictionary: word, translation and CSLS in columns separated by tabs.",
+    help="The dictionary: word, translation and score in columns separated by tabs.",
 )
 @click.option(
     "--min-score",
     type=float,
-    metavar="CSLS",
-    help="Leave out pairs with a lower CSLS: fewer, and more of them right.",
+    metavar="SCORE",
+    help="Leave out pairs with a lower score (CSLS by default): fewer, and more of them right.",
 )
 @click.option("--without-scores", is_flag=True, help="Write the words alone.")
+@options.retrieval_option
 @options.max_words_option
 @options.quiet_option
 def command(
@@ -71,6 +71,7 @@ def command(
     output: Path,
     min_score: float | None,
     without_scores: bool,
+    retrieval: str,
     max_words: int | None,
     quiet: bool,
 ) -> None:
@@ -83,6 +84,7 @@ def command(
         geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
     """
     options.check_output(output, embeddings, dictionaries, [model])
+    ranked = as_retrieval(retrieval)
     chosen = _mapper(model, mapper, settings, bool(dictionaries or identical or cognates))
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -93,9 +95,9 @@ def command(
             train = options.read_dictionaries(dictionaries, identical, read, cognates)
             chosen.fit(read, train)
         two = {source: read[source], target: read[target]}
-        space = SharedSpace(two) if chosen is None else chosen.map(two)
+        space = chosen.map(two) if chosen else options.aligned_space(embeddings, two)
         with progress.task(f"Pairing {source} and {target}"):
-            mutual = space.dictionary(source, target)
+            mutual = space.dictionary(source, target, retrieval=ranked)
     pairs = [each for each in mutual if min_score is None or each[2] >= min_score]
     if not pairs:
         raise DictionaryError(_why_none(mutual, min_score))
@@ -112,7 +114,7 @@ def _why_none(mutual: list[tuple[str, str, float]], min_score: float | None) -> 
         )
     best = max(score for *_, score in mutual)
     return (
-        f"None of the {len(mutual)} mutual pairs has a CSLS of {min_score:g} or more; the best has "
+        f"None of the {len(mutual)} mutual pairs scores {min_score:g} or more; the best has "
         f"{best:.4f}. Nothing is written: lower --min-score."
     )
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
 
+from geomm_plugin.alignment.record import MAPPER
 from geomm_plugin.cli import forms
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.errors import GeommError, LanguagesError, ParameterError
 from geomm_plugin.files.atomic import check_output as files_check_output
 from geomm_plugin.files.outputs import refuse_inputs
 from geomm_plugin.formats import check_exists, files_of, find_format, read_languages
 from geomm_plugin.parameters import split_spec, split_specs
+from geomm_plugin.shared_space import Reranking, SharedSpace
+from geomm_plugin.storage import load_reranking
 
 NOTHING_TO_LEARN = (
     "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
@@ -110,6 +114,22 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and
 def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embeddings]:
     """Read LANG=FILE arguments; all paths are looked at before the first file is read."""
     return read_languages(existing_files(specs), max_words=max_words)
+
+
+def aligned_space(specs: Iterable[str], embeddings: Mapping[str, Embeddings]) -> SharedSpace:
+    """Return the space of aligned files, with the weights that were learnt with their mapper.
+
+    `align` writes files and mapper into one folder; files from several folders have no weights.
+    """
+    files = [Path(spec.partition("=")[2]) for spec in specs]
+    folders = {file.resolve().parent / MAPPER for file in files}
+    reranking: Reranking = {}
+    if len(folders) == 1 and (folder := folders.pop()).is_dir():
+        try:
+            reranking = load_reranking(folder)
+        except GeommError as error:
+            warnings.warn(f"No learnt weights are used: {error}", stacklevel=2)
+    return SharedSpace(embeddings, reranking)
 
 
 def existing_files(specs: Iterable[str]) -> dict[str, str]:

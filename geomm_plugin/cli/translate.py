@@ -13,7 +13,6 @@ from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
 
@@ -54,7 +53,7 @@ def command(
         read = options.read_all(files, max_words)
         source, target = options.language_pair(pair, read)
         two = {source: read[source], target: read[target]}
-        space = SharedSpace(two) if mapper is None else mapper.map(two)
+        space = mapper.map(two) if mapper else options.aligned_space(files, two)
         answers = space.translate(words, source, target, k=k, retrieval=ranked)
     if as_json:
         rows = [

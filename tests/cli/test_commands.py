@@ -11,6 +11,7 @@ from geomm_plugin import (
     SharedSpace,
     evaluate,
     load_mapper,
+    load_reranking,
     read_embeddings,
     registry,
 )
@@ -88,12 +89,31 @@ def test_cognates_and_learnt_weights_go_into_an_alignment(tmp_path):
           "-o", tmp_path)  # fmt: skip
     mapper = load_mapper(tmp_path / "mapper")
     assert list(mapper.reranking_["en", "es"]) == ["letters", "letters^2"]
-    model = ["--model", tmp_path / "mapper", EN, ES, "en-es", "parliament", "--json", "-r"]
+    asked = ["en-es", "parliament", "--json", *SMALL, "-r"]
+    model = ["--model", tmp_path / "mapper", EN, ES, *asked]
     learnt, fixed = (
         json.loads(geomm("translate", *model, retrieval).stdout)
         for retrieval in ("reranked", "reranked:weights=fixed")
     )
     assert learnt != fixed and learnt[0]["translations"][0]["word"] == "parlamento"
+    aligned = [f"{language}={tmp_path / language}.vec" for language in ("en", "es")]
+    beside, fixed_beside = (
+        json.loads(geomm("translate", *aligned, *asked, retrieval).stdout)[0]["translations"]
+        for retrieval in ("reranked", "reranked:weights=fixed")
+    )
+    assert [each["word"] for each in beside] == [w["word"] for w in learnt[0]["translations"]]
+    assert beside != fixed_beside, "aligned files find the weights beside them"
+    weights = load_reranking(tmp_path / "mapper")
+    assert weights == mapper.reranking_
+    pairs = tmp_path / "pairs.tsv"
+    geomm("induce", *aligned, "-r", "reranked", "-o", pairs)
+    space = SharedSpace({spec[:2]: read_embeddings(spec[3:]) for spec in aligned}, weights)
+    expected = space.dictionary("en", "es", retrieval="reranked")
+    written = [line.split("\t")[:2] for line in pairs.read_text("utf-8").splitlines()]
+    assert written == [[source, target] for source, target, _ in expected]
+    (tmp_path / "mapper" / "mapper.json").write_text("{", "utf-8")
+    done = geomm("translate", *aligned, *asked, "reranked")
+    assert "No learnt weights are used" in done.stderr
 
 
 def test_translate_as_json():

@@ -93,7 +93,20 @@ class RerankedIndex(Index):
         return scores
 
     def shares(self, query: UnitRows, targets: RowIndices) -> dict[str, Vector]:
-        """Return what the base and each feature add to the scores of one query's targets."""
+        """Tell why: what the base and each feature add to the scores of one query's targets.
+
+        Parameters
+        ----------
+        query
+            One word: `space.queries([word], source)`.
+        targets
+            Rows of the answers, as `search` gives them: `search(query, k).indices[0]`.
+
+        Returns
+        -------
+            By name: "base" is S, and a feature's share is the sum of its weights * numbers. Each
+            holds a value for every target; together they make up the score.
+        """
         rows = np.zeros(len(targets), np.intp)
         shares = {"base": self.base.pair_scores(query, rows, targets)}
         for feature in self.features:

@@ -145,6 +145,22 @@ def test_shares_add_up_to_the_score():
     assert np.allclose(sum(shares.values()), best.scores[0])
 
 
+def test_shares_of_a_word_of_a_space_follow_its_weights(demo):
+    words = {language: demo.embeddings[language].head(300) for language in ("en", "es")}
+    learnt = {"letters": 0.7, "letters^2": -0.1, "frequency": -0.02}
+    space = SharedSpace(words, {("en", "es"): learnt})
+    index, query = space.index("en", "es", "reranked"), space.queries(["president"], "en")
+    best = index.search(query, 4)
+    shares = index.shares(query, best.indices[0])
+    assert list(shares) == ["base", "letters", "frequency"]
+    assert np.allclose(sum(shares.values()), best.scores[0])
+    assert np.array_equal(
+        shares["base"], index.base.pair_scores(query, np.zeros(4, int), best.indices[0])
+    )
+    ranks = np.log(best.indices[0] + 1) - np.log(words["en"].row_of["president"] + 1)
+    assert np.allclose(shares["frequency"], -0.02 * np.abs(ranks))
+
+
 def test_what_cannot_be_is_refused():
     rows = language(20, 16)
     with pytest.raises(ParameterError, match="came without their words"):
