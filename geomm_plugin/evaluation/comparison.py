@@ -33,7 +33,7 @@ from geomm_plugin.evaluation.translation import (
     evaluate,
 )
 from geomm_plugin.fitting.fit_report import FitReport, report_of
-from geomm_plugin.fitting.reranking import reranking_weights
+from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
@@ -250,8 +250,8 @@ class Task:
     def learnt(self, mapper: Mapper) -> dict[str, Reranking]:
         """Return the weights of each re-ranking that asks for learnt ones, by its label."""
         return {
-            retrieval.label: reranking_weights(
-                mapper, self.embeddings, self.dictionaries, retrieval=retrieval
+            retrieval.label: learn_reranking(
+                mapper.clone(), self.embeddings, self.dictionaries, retrieval=retrieval
             )
             for retrieval in self.retrievals
             if isinstance(retrieval, Reranked) and retrieval.weights == "learnt"

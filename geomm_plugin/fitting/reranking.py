@@ -29,7 +29,7 @@ Pair: TypeAlias = tuple[str, str]
 
 FOLDS = 3
 MIN_WORDS = 100  # fewer words with a correct candidate teach nothing: the fixed weights stay
-STRENGTH = 0.1  # with which learnt weights are held to the fixed ones
+STRENGTH = 1.0  # with which learnt weights are held to the fixed ones
 
 
 def learn_reranking(
@@ -44,7 +44,8 @@ def learn_reranking(
     """Learn the weights of the retrieval "reranked" for a mapper; it carries them from then on.
 
     Spaces that the mapper makes use them, and save_mapper saves them. The mapper may be fitted or
-    not, and stays as it is: copies of it are fitted, one for each fold.
+    not, and stays as it is: copies of it are fitted, one for each fold. Returns the weights of each
+    pair of languages that has words enough.
 
     Parameters
     ----------
@@ -55,28 +56,11 @@ def learn_reranking(
     folds
         Into how many parts the words are divided; each costs a fit.
     """
-    mapper.reranking_ = reranking_weights(
-        mapper, embeddings, dictionaries, retrieval=retrieval, folds=folds, seed=seed
-    )
-    return mapper.reranking_
-
-
-def reranking_weights(
-    mapper: Mapper,
-    embeddings: Mapping[str, object],
-    dictionaries: Dictionaries,
-    *,
-    retrieval: str | Reranked = "reranked",
-    folds: int = FOLDS,
-    seed: int = 0,
-) -> Reranking:
-    """Return the weights of each pair of languages that has words enough; see learn_reranking()."""
     chosen = as_retrieval(retrieval)
     if not isinstance(chosen, Reranked):
         raise ParameterError(f"Only the retrieval 'reranked' has weights to learn, not {chosen!r}.")
     if folds < 2:
         raise ParameterError(f"Words are divided into at least 2 folds; folds is {folds}.")
-    chosen = chosen.with_weights("fixed")
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
     known = {
         (source, target): Dictionary(
@@ -84,28 +68,43 @@ def reranking_weights(
         )
         for (source, target), given in as_dictionaries(dictionaries).items()
     }
-    if not known:
-        return {}
-    choices: dict[Pair, list[Choices]] = {pair: [] for pair in known}
-    fold_of = {pair: _folds(given, folds, seed) for pair, given in known.items()}
-    for fold in progress.over("Learning to re-rank", range(folds)):
-        kept = {
-            pair: Dictionary(p for p in given if fold_of[pair][p[0]] != fold)
-            for pair, given in known.items()
-        }
-        given = kept if mapper.needs_dictionary else {}
-        space = mapper.clone().fit(languages, given).map(languages)
-        for pair, pairs in known.items():
-            aside = Dictionary(p for p in pairs if fold_of[pair][p[0]] == fold)
-            choices[pair].append(_choices(space, pair, aside, chosen))
+    chosen = chosen.with_weights("fixed")
     fixed = chosen.fixed_weights()
     weights: dict[Pair, dict[str, float]] = {}
-    for pair, parts in choices.items():
-        joined = Choices.joined(parts)
-        if len(joined) >= MIN_WORDS:
-            learnt = learn_weights(joined, np.array(list(fixed.values())), STRENGTH)
+    for pair, choices in _choices(mapper, languages, known, chosen, folds, seed).items():
+        if len(choices) >= MIN_WORDS:
+            learnt = learn_weights(choices, np.array(list(fixed.values())), STRENGTH)
             weights[pair] = dict(zip(fixed, map(float, learnt), strict=True))
+    mapper.reranking_ = weights
     return weights
+
+
+def _choices(
+    mapper: Mapper,
+    languages: Mapping[str, Embeddings],
+    dictionaries: Mapping[Pair, Dictionary],
+    retrieval: Reranked,
+    folds: int,
+    seed: int,
+) -> dict[Pair, Choices]:
+    """Return the candidates of all words, each by a map that did not see it."""
+    if not dictionaries:
+        return {}
+    fold_of = {pair: _folds(given, folds, seed) for pair, given in dictionaries.items()}
+    parts: dict[Pair, list[Choices]] = {pair: [] for pair in dictionaries}
+    for fold in progress.over("Learning to re-rank", range(folds)):
+        kept, aside = (
+            {
+                pair: Dictionary(p for p in given if (fold_of[pair][p[0]] == fold) is wanted)
+                for pair, given in dictionaries.items()
+            }
+            for wanted in (False, True)
+        )
+        given = kept if mapper.needs_dictionary else {}
+        space = mapper.clone().fit(languages, given).map(languages)
+        for pair, own in aside.items():
+            parts[pair].append(_choices_of_fold(space, pair, own, retrieval))
+    return {pair: Choices.joined(own) for pair, own in parts.items()}
 
 
 def _folds(dictionary: Dictionary, folds: int, seed: int) -> dict[str, int]:
@@ -115,7 +114,7 @@ def _folds(dictionary: Dictionary, folds: int, seed: int) -> dict[str, int]:
     return dict(zip(words, numbers.tolist(), strict=True))
 
 
-def _choices(
+def _choices_of_fold(
     space: SharedSpace, pair: Pair, dictionary: Dictionary, retrieval: Reranked
 ) -> Choices:
     """Return the candidates of some words, and which of them are correct."""

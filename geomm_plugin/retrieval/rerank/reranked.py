@@ -18,7 +18,7 @@ from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 @dataclass(frozen=True, kw_only=True)
 class Reranked(Retrieval):
-    """CSLS + g - g^2 / 2, g how alike two words are spelt: cognates and names are found.
+    """CSLS + 0.2 g + 0.3 sqrt(g), g how alike two words are spelt: finds cognates and names.
 
     The score of the base plus weighted numbers of the features, for the best candidates of both.
     It reads words, so that it needs a SharedSpace, or UnitRows with words.

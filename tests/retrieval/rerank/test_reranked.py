@@ -44,7 +44,7 @@ def test_few_targets_are_all_candidates_and_ranked_by_the_formula(base):
     np.put_along_axis(scores, everything.indices, everything.scores, axis=1)
     g = spelling_cosines(source, target)
     assert g.max() > 0.6
-    scores = scores + g - 0.5 * g**2
+    scores = scores + 0.2 * g + 0.3 * np.sqrt(g)
     best = Reranked(base=base).index(source, target).search(source, 100)
     assert np.allclose(best.scores, np.take_along_axis(scores, best.indices, axis=1), atol=1e-12)
     assert np.array_equal(best.indices, order_of(scores))
@@ -79,7 +79,7 @@ def test_ranks_agree_with_search_at_every_depth(features, block, monkeypatch):
 
 def test_without_weights_the_base_decides():
     source, target = language(80, 5), language(120, 6)
-    none = {"letters": 0.0, "letters^2": 0.0}
+    none = {"letters": 0.0, "letters^0.5": 0.0}
     base = CSLS().index(source, target).search(source, 40)
     best = Reranked(weights=none).index(source, target).search(source, 40)
     same = best.indices == base.indices
@@ -147,7 +147,7 @@ def test_shares_add_up_to_the_score():
 
 def test_shares_of_a_word_of_a_space_follow_its_weights(demo):
     words = {language: demo.embeddings[language].head(300) for language in ("en", "es")}
-    learnt = {"letters": 0.7, "letters^2": -0.1, "frequency": -0.02}
+    learnt = {"letters": 0.7, "letters^0.5": -0.1, "frequency": -0.02}
     space = SharedSpace(words, {("en", "es"): learnt})
     index, query = space.index("en", "es", "reranked"), space.queries(["president"], "en")
     best = index.search(query, 4)
@@ -185,7 +185,7 @@ def test_a_space_carries_learnt_weights_for_its_pairs():
         "en": Embeddings(source.words, source.all()),
         "es": Embeddings(target.words, target.all()),
     }
-    learnt = {"letters": 0.2, "letters^2": 0.1, "frequency": -0.3}
+    learnt = {"letters": 0.2, "letters^0.5": 0.1, "frequency": -0.3}
     plain, space = SharedSpace(embeddings), SharedSpace(embeddings, {("en", "es"): learnt})
     word = source.words[3]
     given = Reranked(features=("letters", "frequency"), weights=learnt)
