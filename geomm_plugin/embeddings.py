@@ -59,6 +59,12 @@ class Embeddings:
         return self._vectors
 
     @property
+    def stored(self) -> Matrix | None:
+        """All vectors where they are, in memory or in a file; None if they are yet to be made."""
+        stored: Matrix | None = self.__dict__.get("_vectors")  # subclasses may make theirs
+        return stored
+
+    @property
     def dimension(self) -> int:
         """How many numbers a vector has."""
         return int(self._vectors.shape[1])

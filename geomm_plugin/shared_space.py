@@ -57,6 +57,11 @@ class MappedEmbeddings(Embeddings):
         return self._mapped
 
     @property
+    def stored(self) -> Matrix | None:
+        """All mapped vectors, if they were made."""
+        return self._mapped
+
+    @property
     def dimension(self) -> int:
         """How many dimensions the shared space has."""
         return int(self._first.shape[1])

@@ -1,4 +1,8 @@
-"""Unit rows and their words: what a retrieval asks a language for, and the one door for arrays."""
+"""Unit rows and their words: what a retrieval asks a language for, and the one door for arrays.
+
+A row whose length is 1 but for float32's rounding stays as it is. So a file of such rows, as `align`
+writes them, is searched where it lies: mapped into memory, not copied.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,12 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, slices
+from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, Vector, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
+
+MAX_LENGTH_ERROR = 1e-6  # of a row that is at length 1 already
 
 
 class UnitRows(NDArrayOperatorsMixin):
@@ -47,6 +53,10 @@ class UnitRows(NDArrayOperatorsMixin):
             words = words[rows] if isinstance(rows, slice) else [words[row] for row in rows]
         return UnitRows(self.rows(rows), words)
 
+    def neighborhood_means(self, others: UnitRows, k: int) -> Vector | None:
+        """Return the mean cosine of each row with its k nearest others, if that was saved."""
+        return None
+
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> npt.NDArray[Any]:
@@ -71,13 +81,21 @@ class LanguageRows(UnitRows):
     def all(self) -> Matrix:
         """Return all rows; mapped once, and kept."""
         if self._all is None:
-            rows = np.empty(self.shape, np.float32)
-            with progress.task(f"Mapping {self._language}", total=len(rows)) as advance:
-                for part in slices(len(rows), BLOCK_ROWS):
-                    rows[part] = self._make(part, range(part.start, part.stop))
-                    advance(part.stop - part.start)
-            self._all = rows
+            stored = self._embeddings.stored
+            if stored is not None and _all_unit(stored):
+                self._all = stored.view()
+                self._all.flags.writeable = False  # they are the embeddings' own
+            else:
+                self._all = self._make_all()
         return self._all
+
+    def _make_all(self) -> Matrix:
+        rows = np.empty(self.shape, np.float32)
+        with progress.task(f"Mapping {self._language}", total=len(rows)) as advance:
+            for part in slices(len(rows), BLOCK_ROWS):
+                rows[part] = self._make(part, range(part.start, part.stop))
+                advance(part.stop - part.start)
+        return rows
 
     def rows(self, rows: RowIndices | slice) -> Matrix:
         """Return some rows; no others are mapped for them."""
@@ -87,8 +105,13 @@ class LanguageRows(UnitRows):
         return self._make(rows, numbers)
 
     def _make(self, rows: RowIndices | slice, numbers: Iterable[int]) -> Matrix:
-        with np.errstate(invalid="ignore"):  # what is not finite is refused below
-            made = unit(self._embeddings.rows(rows)).astype(np.float32, copy=False)
+        given = self._embeddings.rows(rows)
+        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused below
+            kept = _is_unit(given)
+            if kept.all():
+                return given
+            made = unit(given).astype(np.float32, copy=False)
+            made[kept] = given[kept]
             is_finite = np.isfinite(made.sum(axis=1))
         if not is_finite.all():
             row = list(numbers)[int(np.argmin(is_finite))]
@@ -121,6 +144,25 @@ def as_unit_rows(vectors: Rows, what: str) -> UnitRows:
             row = int(np.argmin(is_unit))
             raise not_unit(part.start + row, f"{what} vectors", float(lengths[row]))
     return UnitRows(rows)
+
+
+def _is_unit(rows: Matrix) -> Mask:
+    """Say which rows are float32 and of length 1, or zero, already."""
+    if rows.dtype != np.float32:
+        return np.zeros(len(rows), bool)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    is_unit: Mask = np.abs(squares - 1) < 2 * MAX_LENGTH_ERROR
+    tiny = np.flatnonzero(squares == 0)  # squares of tiny numbers vanish
+    is_unit[tiny] = ~rows[tiny].any(axis=1)
+    return is_unit
+
+
+def _all_unit(rows: Matrix) -> bool:
+    """Say whether all rows are, one after the other in memory; stops where a block has another."""
+    if not rows.flags.c_contiguous:
+        return False
+    with np.errstate(invalid="ignore", over="ignore"):
+        return all(_is_unit(rows[part]).all() for part in slices(len(rows), BLOCK_ROWS))
 
 
 def no_vectors(what: str) -> ParameterError:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector
 from geomm_plugin.retrieval.exact.dots import representatives
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
@@ -23,9 +23,10 @@ class Bias(ABC):
     """
 
     neighbors = 0  # how many nearest targets of a query its score is made with
+    is_exact = False  # whether compute() tells the same of equal targets, wherever they stand
 
     def __init__(self, source: Rows, target: Rows):
-        self.source = as_unit_rows(source, "source").all()
+        self._source_rows = as_unit_rows(source, "source")
         self.target = as_unit_rows(target, "target").all()
         self.lower = np.full(len(target), -np.inf, np.float32)
         self._values = np.full(len(target), np.nan)
@@ -43,13 +44,24 @@ class Bias(ABC):
     def cost_of_bound(self) -> float:
         """Return how many dot products bound() takes."""
 
+    @property
+    def source(self) -> Matrix:
+        """The source rows; a bias that is known never asks for them."""
+        return self._source_rows.all()
+
     @cached_property
-    def same(self) -> RowIndices:
+    def _first_equal(self) -> RowIndices:
         """The first target that is equal to each target."""
         return representatives(self.target)
 
-    def prepare(self, questions: int) -> None:
-        """Get ready to tell the bias of about `questions` targets: bound them, or compute all."""
+    def prepare(self, questions: int, queries: Matrix | None = None) -> None:
+        """Get ready to tell the bias of about `questions` targets: bound them, or compute all.
+
+        Parameters
+        ----------
+        queries
+            Whose best targets are looked for; a bias may do with bounds for those near them.
+        """
         missing = np.flatnonzero(np.isnan(self._values))
         if not len(missing):
             return
@@ -65,14 +77,23 @@ class Bias(ABC):
 
     def exact(self, rows: RowIndices) -> Vector:
         """Return the exact bias of some targets."""
-        first = self.same[rows]
+        missing = np.unique(rows[np.isnan(self._values[rows])])
+        if len(missing):
+            self._compute_once(missing)
+        values: Vector = self._values[rows]
+        self.lower[rows] = values - FLOAT32_LOSS
+        return values
+
+    def _compute_once(self, rows: RowIndices) -> None:
+        """Compute the bias of some targets; equal ones are computed once."""
+        if self.is_exact and len(rows) <= BLOCK_ROWS:
+            first = rows[representatives(self.target[rows])]
+        else:
+            first = self._first_equal[rows]
         missing = np.unique(first[np.isnan(self._values[first])])
         if len(missing):
             self._values[missing] = self.compute(missing)
-        values: Vector = self._values[first]
-        self._values[rows] = values
-        self.lower[rows] = values - FLOAT32_LOSS
-        return values
+        self._values[rows] = self._values[first]
 
     def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
         """Turn cos(x, z) - bias(z) into the score as its paper defines it.
@@ -87,6 +108,8 @@ class Bias(ABC):
 
 class KnownBias(Bias):
     """A bias that is known for all targets, such as zero."""
+
+    is_exact = True
 
     def __init__(self, target: Rows, values: Vector):
         target = as_unit_rows(target, "target")

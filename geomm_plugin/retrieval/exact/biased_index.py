@@ -46,7 +46,7 @@ class BiasedIndex(Index):
             raise ParameterError(f"A search is for at least 1 target; k is {k}.")
         k = min(k, len(self.target))
         with progress.task("Comparing neighbourhoods"):
-            self.bias.prepare(len(vectors) * (k + 2))
+            self.bias.prepare(len(vectors) * (k + 2), vectors)
         indices = np.empty((len(vectors), k), np.intp)
         gaps = np.empty((len(vectors), k))
         nearest = np.zeros(len(vectors))
@@ -186,13 +186,7 @@ class BiasedIndex(Index):
 
     def _scores(self, queries: Matrix, rows: RowIndices, columns: RowIndices) -> Vector:
         """Return the exact cos - bias of pairs of a query and a target."""
-        first = self.bias.same[columns]
-        pairs, place = rows * len(self.target) + first, None
-        if (first != columns).any():
-            pairs, place = np.unique(pairs, return_inverse=True)
-        row, column = np.divmod(pairs, len(self.target))
-        scores = exact_dots(queries, row, self.target, column) - self.bias.exact(column)
-        return scores if place is None else scores[place]
+        return exact_dots(queries, rows, self.target, columns) - self.bias.exact(columns)
 
     def _check_queries(self, queries: Rows) -> Matrix:
         vectors = as_unit_rows(queries, "query").all() if len(queries) else np.asarray(queries)

@@ -40,7 +40,7 @@ def exact_dots(
 
 
 def representatives(vectors: Matrix) -> RowIndices:
-    """Return for each row the first row that is equal to it."""
+    """Return for each row the first row that is equal to it: equal rows need one answer only."""
     weights = np.random.default_rng(0).standard_normal(vectors.shape[1])
     keys = np.empty(len(vectors))
     for part in slices(len(vectors), BLOCK_ROWS):

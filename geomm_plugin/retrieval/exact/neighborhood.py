@@ -1,4 +1,12 @@
-"""r_S(z): the mean cosine of a target z with its k nearest source words, as CSLS takes it off."""
+"""r_S(z): the mean cosine of a target z with its k nearest source words, as CSLS takes it off.
+
+r_S(z) is the largest mean over k source words, so that any k of them give a bound:
+
+    r_S(z)  >=  mean over x in K of cos(x, z)  =  m_K . z,    m_K the mean of the k rows of K
+
+For few queries, K are the neighbours of the targets nearest to them: one product with all targets
+bounds those that may win, and the rest stays unknown. For many, cells of a quantizer tell K.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +15,7 @@ import numpy.typing as npt
 
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
-from geomm_plugin.retrieval.exact.bias import Bias
+from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, Bias
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import Quantizer, cell_tiles, cost_of_probes
 from geomm_plugin.retrieval.exact.sketch import QUERIES_PER_LIST, Sketch, make_sketch
@@ -16,6 +24,8 @@ from geomm_plugin.retrieval.unit_rows import Rows
 MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
+NEAR_TARGETS = 32  # of a query: their neighbours bound the others, where there are few queries
+MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
 
 
 class NeighborhoodBias(Bias):
@@ -24,16 +34,65 @@ class NeighborhoodBias(Bias):
     Bounded below by the mean over the k nearest words of a few cells of a quantizer.
     """
 
-    def __init__(self, source: Rows, target: Rows, k: int, tiles: Tiles = TILES):
+    is_exact = True
+
+    def __init__(
+        self,
+        source: Rows,
+        target: Rows,
+        k: int,
+        tiles: Tiles = TILES,
+        means: Vector | None = None,
+    ):
         super().__init__(source, target)
         self.tiles = tiles
-        self.k = min(k, len(self.source))
+        self.k = min(k, len(source))
         self.neighbors = k
         self.margin = np.float32(rounding(self.target.shape[1]))
         self._floor: npt.NDArray[np.float32] | None = None  # below each one's k-th cosine
         self._cell: RowIndices  # of the source words nearest to each target
         self._made_sketch: Sketch | None = None
         self._sketch_tried = False
+        if means is not None:
+            self._values[:] = means / 2
+            self.lower[:] = self._values - FLOAT32_LOSS
+
+    def prepare(self, questions: int, queries: Matrix | None = None) -> None:
+        """Bound the targets near few queries; for many, bound all or compute all."""
+        if queries is not None and not self._bounded and np.isnan(self._values).any():
+            near = len(queries) * NEAR_TARGETS * (len(self.source) + len(self.target))
+            every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
+            if near <= MAX_NEAR_WORK_SHARE * every:
+                self.bound_near(queries)
+                return
+        super().prepare(questions)
+
+    def bound_near(self, queries: Matrix) -> None:
+        """Bound all targets by the neighbours of those nearest to some queries."""
+        nearest = Best(len(queries), min(NEAR_TARGETS, len(self.target)))
+        for tile in self.tiles.of_columns(len(self.target)):
+            nearest.update(queries @ self.target[tile].T, tile.start)
+        rows = np.unique(nearest.columns)
+        rows = rows[np.isnan(self._values[rows])]
+        for part in self.tiles.of_rows(len(rows)):
+            some = rows[part]
+            targets = self.target[some]
+            best = nearest_of(targets, self.source, self.k, tiles=self.tiles)
+            self._values[some] = best_means(best, targets, self.source, self.k, self.tiles) / 2
+            self.lower[some] = self._values[some] - FLOAT32_LOSS
+            means = self._list_means(best)
+            for tile in self.tiles.of_columns(len(self.target)):
+                bound = (self.target[tile] @ means.T).max(axis=1) / 2 - self.margin
+                self.lower[tile] = np.fmax(self.lower[tile], bound)
+
+    def _list_means(self, best: Best) -> Matrix:
+        """Return the mean row of the k source words at the head of each list."""
+        order = np.argsort(-best.values, axis=1, kind="stable")[:, : self.k]
+        columns = np.take_along_axis(best.columns, order, axis=1)
+        means = np.zeros((len(columns), self.source.shape[1]), np.float32)
+        for place in range(self.k):
+            means += self.source[columns[:, place]]
+        return means / np.float32(self.k)
 
     def compute(self, rows: RowIndices) -> Vector:
         """Return r_S(z) / 2."""
@@ -113,10 +172,23 @@ def neighborhood_means(
     among
         The rows of the vectors that may be among the k nearest; by default all.
     """
+    best = nearest_of(queries, vectors, k, floor, among, tiles)
+    return best_means(best, queries, vectors, k, tiles)
+
+
+def nearest_of(
+    queries: Matrix,
+    vectors: Matrix,
+    k: int,
+    floor: Vector | None = None,
+    among: RowIndices | None = None,
+    tiles: Tiles = TILES,
+) -> Best:
+    """Return the k vectors of the largest query . vector, and a few more, by float32."""
     best = Best(len(queries), min(k + MORE_THAN_ASKED, len(vectors)), floor)
     for tile in tiles.of_columns(len(vectors if among is None else among)):
         rows = tile if among is None else among[tile]
         best.update(queries @ vectors[rows].T, tile.start)
     if among is not None:
         best.columns = np.where(best.columns < 0, -1, among[best.columns])
-    return best_means(best, queries, vectors, k, tiles)
+    return best
