@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, overload
 
@@ -28,6 +29,7 @@ from geomm_plugin.retrieval import (
     UnitRows,
     mutual_neighbors,
 )
+from geomm_plugin.retrieval.neighborhood_file import save_means
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
@@ -256,6 +258,19 @@ class SharedSpace(Mapping[str, Embeddings]):
             (here[row], there[column], float(score))
             for row, column, score in zip(rows, columns, scores, strict=True)
         ]
+
+    def save_neighborhoods(self, k: int = 10) -> list[Path]:
+        """Save the CSLS means of all words beside the files that this space was read from.
+
+        A later search by CSLS(k=k) in the same vectors finds them, and answers at once; the answers
+        are the same. Returns the files: `aligned/es.vec.neighborhoods`, ...
+
+        Parameters
+        ----------
+        k
+            Neighbours in each mean.
+        """
+        return save_means({language: self.unit_rows(language) for language in self}, k)
 
     def queries(self, words: Sequence[str], language: str) -> UnitRows:
         """Return words with their unit rows; those outside the vocabulary go through subwords."""

@@ -23,6 +23,7 @@ COMMANDS = {
     "diagnose": "Look at data before a fit, and say what to fix.",
     "translate": "Translate words between two languages.",
     "explore": "Open a page with translations and neighbours of any word.",
+    "neighborhoods": "Save what makes the first answers in aligned files quick.",
     "plot": "Draw pictures for papers.",
     "induce": "Make a dictionary from word embeddings.",
     "onehop": "Translate through a pivot language, in three ways.",

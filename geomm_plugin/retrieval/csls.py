@@ -11,6 +11,7 @@ from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.neighborhood_file import saved_means
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 
@@ -29,9 +30,10 @@ class CSLS(Retrieval):
     )
 
     def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
-        """Prepare to search; r_S is computed when it is needed, for the targets that may win."""
+        """Prepare to search; r_S is computed for the targets that may win, unless it was saved."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         if self.engine == "hnsw":
             return HnswIndex(source, target, self.k)
-        return BiasedIndex(target, NeighborhoodBias(source, target, self.k, tiles), tiles)
+        means = saved_means(target, source, self.k)
+        return BiasedIndex(target, NeighborhoodBias(source, target, self.k, tiles, means), tiles)

@@ -46,11 +46,27 @@ def best_neighbors(
     """Return the best translations by CSLS of all rows, in both directions."""
     x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
     of_source, of_target = nearest_rows(x, z, k, tiles)
-    r_target = best_means(of_source, x, z, min(k, len(z)), tiles)
-    r_source = best_means(of_target, z, x, min(k, len(x)), tiles)
+    r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
     forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
     back, _ = _best_by_gap(z, x, of_target, r_target / 2, tiles)
     return BestNeighbors(forth, 2 * gaps - r_target, back)
+
+
+def neighborhoods(
+    source: Matrix, target: Matrix, k: int = 10, tiles: Tiles = TILES
+) -> tuple[Vector, Vector]:
+    """Return r_T of all source rows and r_S of all target rows, from one product of both."""
+    of_source, of_target = nearest_rows(source, target, k, tiles)
+    return _means(source, target, of_source, of_target, k, tiles)
+
+
+def _means(
+    source: Matrix, target: Matrix, of_source: Best, of_target: Best, k: int, tiles: Tiles
+) -> tuple[Vector, Vector]:
+    return (
+        best_means(of_source, source, target, min(k, len(target)), tiles),
+        best_means(of_target, target, source, min(k, len(source)), tiles),
+    )
 
 
 def _best_by_gap(

@@ -1,12 +1,14 @@
 """Unit rows and their words: what a retrieval asks a language for, and the one door for arrays.
 
-A row whose length is 1 but for float32's rounding stays as it is. So a file of such rows, as `align`
-writes them, is searched where it lies: mapped into memory, not copied.
+A row whose length is 1 but for float32's rounding stays as it is. So a file of such rows, as
+`align` writes them, is searched where it lies: mapped into memory, not copied.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,10 +16,11 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, Vector, slices
+from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
+from geomm_plugin.source_file import SourceFile
 
 MAX_LENGTH_ERROR = 1e-6  # of a row that is at length 1 already
 
@@ -28,6 +31,8 @@ class UnitRows(NDArrayOperatorsMixin):
     The constructor trusts its rows; `as_unit_rows` checks an array first. numpy takes the object
     for the array of all rows, so that `target @ query` works.
     """
+
+    file: SourceFile | None = None  # what all the rows were read from
 
     def __init__(self, rows: Matrix, words: Sequence[str] | None = None):
         self.words = words
@@ -53,9 +58,14 @@ class UnitRows(NDArrayOperatorsMixin):
             words = words[rows] if isinstance(rows, slice) else [words[row] for row in rows]
         return UnitRows(self.rows(rows), words)
 
-    def neighborhood_means(self, others: UnitRows, k: int) -> Vector | None:
-        """Return the mean cosine of each row with its k nearest others, if that was saved."""
-        return None
+    @cached_property
+    def content_hash(self) -> str:
+        """The SHA-256 of all rows, as they are compared."""
+        digest = hashlib.sha256(f"{self.shape}".encode())
+        rows = self.all()
+        for part in slices(len(rows), BLOCK_ROWS):
+            digest.update(np.ascontiguousarray(rows[part], "<f4").data)
+        return digest.hexdigest()
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
@@ -72,6 +82,7 @@ class LanguageRows(UnitRows):
     """The unit rows of a language, made from its embeddings when they are asked for."""
 
     def __init__(self, embeddings: Embeddings, language: str):
+        self.file = embeddings.file
         self.words = embeddings.words
         self.shape = (len(embeddings), embeddings.dimension)
         self._all = None

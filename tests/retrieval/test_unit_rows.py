@@ -65,3 +65,28 @@ def test_unit_rows_and_arrays_are_searched_alike(embeddings):
     by_arrays = CSLS().index(rows.all(), rows.all()).search(rows.all()[:5], 4)
     assert np.array_equal(by_rows.indices, by_arrays.indices)
     assert np.array_equal(by_rows.scores, by_arrays.scores)
+
+
+def test_rows_at_length_one_are_shared_and_the_rest_is_scaled(embeddings):
+    aligned = Embeddings(embeddings.words, unit(embeddings.vectors))
+    rows = LanguageRows(aligned, "en")
+    assert np.shares_memory(rows.all(), aligned.vectors)
+    assert np.array_equal(rows.all(), aligned.vectors)
+    with pytest.raises(ValueError, match="read-only"):
+        rows.all()[0, 0] = 1
+    mixed = aligned.vectors.copy()
+    mixed[[5, 9]] *= 3
+    rows = LanguageRows(Embeddings(embeddings.words, mixed), "en")
+    some = rows.rows(np.array([4, 5]))
+    assert not np.shares_memory(rows.all(), mixed)
+    assert np.array_equal(rows.all()[[4, 5]], some), "some rows are those of all, bit for bit"
+    assert np.array_equal(some[0], mixed[4]) and abs(np.linalg.norm(some[1]) - 1) < 1e-6
+    assert mixed[5] @ mixed[5] > 8, "the embeddings stay as they are"
+
+
+def test_tiny_rows_are_scaled_and_columns_in_memory_are_copied():
+    tiny = np.full((2, 3), 1e-30, np.float32)
+    assert np.allclose(LanguageRows(Embeddings(["a", "b"], tiny), "en").all(), 3**-0.5)
+    turned = np.asfortranarray(np.eye(3, dtype=np.float32)[[0, 1, 1]])
+    rows = LanguageRows(Embeddings(["a", "b", "c"], turned), "en").all()
+    assert rows.flags.c_contiguous and np.array_equal(rows, turned)

@@ -26,7 +26,7 @@ class Bias(ABC):
     is_exact = False  # whether compute() tells the same of equal targets, wherever they stand
 
     def __init__(self, source: Rows, target: Rows):
-        self._source_rows = as_unit_rows(source, "source")
+        self.source = as_unit_rows(source, "source").all()
         self.target = as_unit_rows(target, "target").all()
         self.lower = np.full(len(target), -np.inf, np.float32)
         self._values = np.full(len(target), np.nan)
@@ -43,11 +43,6 @@ class Bias(ABC):
     @abstractmethod
     def cost_of_bound(self) -> float:
         """Return how many dot products bound() takes."""
-
-    @property
-    def source(self) -> Matrix:
-        """The source rows; a bias that is known never asks for them."""
-        return self._source_rows.all()
 
     @cached_property
     def _first_equal(self) -> RowIndices:

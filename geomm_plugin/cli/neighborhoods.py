@@ -1,0 +1,41 @@
+"""`geomm neighborhoods`: save what CSLS needs to know of aligned files, for quick first answers."""
+
+from __future__ import annotations
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import options
+from geomm_plugin.cli.terminal import show
+from geomm_plugin.shared_space import SharedSpace
+
+
+@click.command()
+@options.embeddings_argument
+@click.option(
+    "-k",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Neighbours in each mean, as in --retrieval csls:k=10.",
+)
+@options.max_words_option
+@options.quiet_option
+def command(embeddings: tuple[str, ...], k: int, max_words: int | None, quiet: bool) -> None:
+    """Save the CSLS means of aligned files beside them, as FILE.neighborhoods.
+
+    `translate`, `explore` and `evaluate` find them, and give their first answer at once; the
+    answers are the same with and without. They are used only for the very vectors that they were
+    computed from. All words of a language are compared with all of the other ones, which takes
+    minutes for 200,000 words; `geomm align --neighborhoods` does it, too.
+
+    \b
+    Example:
+        geomm neighborhoods en=aligned/en.vec es=aligned/es.vec
+    """
+    with progress.shown(quiet):
+        space = SharedSpace(options.read_all(embeddings, max_words))
+        paths = space.save_neighborhoods(k)
+    if not quiet:
+        for path in paths:
+            show(f"Wrote {path}")

@@ -1,0 +1,145 @@
+"""The CSLS means of a language beside its file, so that the first answer need not wait for them.
+
+    es.vec                  embeddings
+    es.vec.neighborhoods    r(z) of every row z: the mean cosine with its k nearest rows of another
+                            language, in float64; for each language and k one array (safetensors)
+
+An array is found by what it was computed from: the hashes of both languages' unit rows, and k. So
+one of other vectors is never used, wherever the files were moved, and whoever replaced one of them.
+The file may come from anybody: nothing but plain numbers between -1 and 1 is taken from it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.arrays import TILES, Tiles, Vector
+from geomm_plugin.errors import FormatError, GeommError, ParameterError
+from geomm_plugin.files import disk
+from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.atomic import check_output, written_beside
+from geomm_plugin.files.publication import published
+from geomm_plugin.retrieval.mutual import neighborhoods
+from geomm_plugin.retrieval.unit_rows import UnitRows
+
+SUFFIX = ".neighborhoods"
+FORMAT = "geomm_plugin neighborhoods 1"
+LARGEST = 1 + 1e-3  # of a mean cosine of unit rows, with what float32 rounds
+MOST_ARRAYS = 1000  # in a file; a larger one is not read
+
+
+def saved_means(rows: UnitRows, others: UnitRows, k: int) -> Vector | None:
+    """Return the saved mean cosine of each row with its k nearest others; None if there is none.
+
+    A file that cannot be used is ignored, with a warning.
+    """
+    if rows.file is None:
+        return None
+    path = published(neighborhoods_path(rows.file.path))
+    if not path.is_file():
+        return None
+    try:
+        means = _read(path, len(rows))
+    except (GeommError, OSError) as error:
+        warnings.warn(f"{error} The search goes on without it.", stacklevel=2)
+        return None
+    array = means.get(_key(rows, others, k))
+    if array is None and not any(name.startswith(rows.content_hash) for name in means):
+        warnings.warn(
+            f"{path} was computed from other vectors than these {len(rows)} of {rows.file.path}; "
+            "it is not used. `geomm neighborhoods` computes it again.",
+            stacklevel=2,
+        )
+    return array if array is not None and array.shape == (len(rows),) else None
+
+
+def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES) -> list[Path]:
+    """Compute the means of every two languages, and write them beside the languages' files.
+
+    Returns the files that were written, in the order of the languages.
+    """
+    paths = {name: neighborhoods_path(_file(rows, name)) for name, rows in languages.items()}
+    if len(languages) < 2:
+        raise ParameterError(
+            f"Neighbourhoods are of words in another language; there is only "
+            f"{', '.join(languages) or 'none'}. Give at least two languages."
+        )
+    for path in paths.values():
+        check_output(path)
+    means = all_means(languages, k, tiles)
+    for name, path in paths.items():
+        with written_beside(path) as part:
+            disk.write_file(part, to_bytes(means[name]))
+    return list(paths.values())
+
+
+def all_means(
+    languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES
+) -> dict[str, dict[str, Vector]]:
+    """Return by language the means with every other one, as they are found in a file."""
+    means: dict[str, dict[str, Vector]] = {name: {} for name in languages}
+    for here, there in _pairs(languages):
+        with progress.task(f"Comparing {here} and {there}"):
+            x, z = languages[here], languages[there]
+            of_x, of_z = neighborhoods(x.all(), z.all(), k, tiles)
+            means[here][_key(x, z, k)] = of_x
+            means[there][_key(z, x, k)] = of_z
+    return means
+
+
+def to_bytes(means: Mapping[str, Vector]) -> bytes:
+    """Return the content of a file."""
+    from safetensors.numpy import save
+
+    metadata = {"format": FORMAT}
+    arrays = {name: np.ascontiguousarray(array) for name, array in means.items()}
+    content: bytes = save(arrays, metadata | {"checksum": checksum(metadata, arrays)})
+    return content
+
+
+def neighborhoods_path(path: str | Path) -> Path:
+    """Return where the means of a file of embeddings are kept."""
+    path = Path(path)
+    return path.with_name(path.name + SUFFIX)
+
+
+def _key(rows: UnitRows, others: UnitRows, k: int) -> str:
+    return f"{rows.content_hash} {others.content_hash} {k}"
+
+
+def _read(path: Path, count: int) -> dict[str, Vector]:
+    """Read a plain file of the folder itself, and check every number."""
+    if path.resolve().parent != path.parent.resolve():
+        raise FormatError(f"{path} is a link that leads out of its folder, and is not followed.")
+    if path.stat().st_size > MOST_ARRAYS * (8 * count + 1000):
+        raise FormatError(f"{path} is too large for the means of {count} words.")
+    metadata, arrays = read_arrays(path)
+    told = metadata.pop("checksum", None)
+    if metadata.get("format") != FORMAT:
+        raise FormatError(f"{path} holds no neighbourhoods that this version reads.")
+    if told != checksum(metadata, arrays):
+        raise FormatError(f"{path} is damaged: its checksum differs from what it holds.")
+    for array in arrays.values():
+        # A comparison with NaN is false, so that this also finds what is not finite.
+        if array.dtype != np.float64 or array.ndim != 1 or not (np.abs(array) <= LARGEST).all():
+            raise FormatError(f"{path} holds other things than mean cosines.")
+    return arrays
+
+
+def _file(rows: UnitRows, language: str) -> str:
+    if rows.file is None:
+        raise ParameterError(
+            f"The vectors of {language} were not read from a file as they are, so that there is no "
+            "place beside it. Write them with `geomm align` or write_embeddings, and read them."
+        )
+    return rows.file.path
+
+
+def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:
+    every = list(names)
+    return [(here, there) for at, here in enumerate(every) for there in every[at + 1 :]]
