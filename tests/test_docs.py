@@ -51,6 +51,7 @@ def files(demo, tmp_path_factory):
             packed = (FOLDER / f"{name}.{language}.{kind}.gz").read_bytes()
             (folder / f"{name}.{language}.{kind}").write_bytes(gzip.decompress(packed))
     (folder / "words.txt").write_text("unfreedoms\n", encoding="utf-8")
+    (folder / "words.en.txt").write_text("freedom\nparliament\n", encoding="utf-8")
     return folder
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.alignment.run import align
+from geomm_plugin.alignment.run import Alignment, align
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.terminal import show
-from geomm_plugin.parameters import split_specs
+from geomm_plugin.cli.output import json_option
+from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.parameters import choice_text, split_specs
 
 
 @click.command(cls=Configurable)
@@ -54,6 +57,7 @@ from geomm_plugin.parameters import split_specs
 )
 @options.precision_option
 @options.max_words_option
+@json_option
 @options.quiet_option
 def command(
     embeddings: tuple[str, ...],
@@ -70,6 +74,7 @@ def command(
     resume: bool,
     precision: int | None,
     max_words: int | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Align two or more languages: fit a mapper, write LANG.vec for each and the mapper itself.
@@ -102,5 +107,29 @@ def command(
             keep_length=keep_length,
             resume=resume,
         )
-    if not quiet:
+    if as_json:
+        show_json(json.dumps(_row(alignment), ensure_ascii=False))
+    elif not quiet:
         show(str(alignment))
+
+
+def _row(alignment: Alignment) -> dict[str, Any]:
+    """Return what was written, and how the fit went, as plain values."""
+    files = [
+        {
+            "language": language,
+            "path": str(path),
+            "state": "written" if language in alignment.written else "kept",
+            **dict(zip(("words", "dimension"), alignment.shapes.get(language, ()), strict=False)),
+        }
+        for language, path in alignment.paths.items()
+    ]
+    return {
+        "files": files,
+        "mapper": {
+            "path": str(alignment.mapper_path),
+            "state": "kept" if alignment.mapper_kept else "written",
+            "name": choice_text(alignment.mapper),
+        },
+        "report": alignment.report.to_json(times=False),
+    }

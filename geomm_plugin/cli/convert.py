@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import options
-from geomm_plugin.cli.terminal import show
+from geomm_plugin.cli.output import json_option
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.files.outputs import refuse_inputs
 from geomm_plugin.formats import (
     check_exists,
@@ -25,9 +27,15 @@ from geomm_plugin.formats import (
 @click.argument("target", type=click.Path(path_type=Path))
 @options.max_words_option
 @options.precision_option
+@json_option
 @options.quiet_option
 def command(
-    source: Path, target: Path, max_words: int | None, precision: int | None, quiet: bool
+    source: Path,
+    target: Path,
+    max_words: int | None,
+    precision: int | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Convert embeddings from any format to any other; the suffixes say which.
 
@@ -45,5 +53,9 @@ def command(
     with progress.shown(quiet):
         embeddings = read_embeddings(source, max_words=max_words)
         write_embeddings(embeddings, target, format=written)
-    if not quiet:
-        show(f"Wrote {target}  {embeddings!r}")
+    words, dimension = len(embeddings), embeddings.dimension
+    if as_json:
+        row = {"path": str(target), "format": written.name, "words": words, "dimension": dimension}
+        show_json(json.dumps(row, ensure_ascii=False))
+    elif not quiet:
+        show(f"Wrote {target}  {words:,} words x {dimension}")

@@ -110,9 +110,9 @@ SUFFIX = Suffix("SUFFIX")
 
 def _pairs(ctx: click.Context) -> list[str]:
     """Return the pairs of languages among the LANG=FILE that are typed already."""
-    typed = [text for value in ctx.params.values() if isinstance(value, tuple) for text in value]
-    languages = {str(text).partition("=")[0] for text in typed if "=" in str(text)}
-    names = sorted(name for name in languages if "-" not in name)
+    given = [text for value in ctx.params.values() if isinstance(value, tuple) for text in value]
+    line = " ".join(map(str, [*given, *ctx.args]))  # bash breaks en=FILE into en, = and FILE
+    names = sorted(set(re.findall(r"(?:^| )([^ =-]+) ?=", line)))
     return [f"{source}-{target}" for source, target in itertools.permutations(names, 2)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -10,7 +11,8 @@ from click.core import ParameterSource
 from geomm_plugin import progress
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.terminal import show
+from geomm_plugin.cli.output import json_option
+from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.mapper import Mapper
@@ -58,6 +60,7 @@ from geomm_plugin.storage import load_mapper
 @click.option("--without-scores", is_flag=True, help="Write the words alone.")
 @options.retrieval_option
 @options.max_words_option
+@json_option
 @options.quiet_option
 def command(
     embeddings: tuple[str, ...],
@@ -73,6 +76,7 @@ def command(
     without_scores: bool,
     retrieval: str,
     max_words: int | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Write a dictionary of the words that are each other's best translation.
@@ -102,7 +106,10 @@ def command(
     if not pairs:
         raise DictionaryError(_why_none(mutual, min_score))
     count = write_dictionary([each[:2] for each in pairs] if without_scores else pairs, output)
-    if not quiet:
+    if as_json:
+        row = {"path": str(output), "pair": f"{source}-{target}", "pairs": count}
+        show_json(json.dumps(row | {"mutual": len(mutual)}, ensure_ascii=False))
+    elif not quiet:
         show(f"Wrote {output}  {count} pairs of {len(mutual)} that are mutual")
 
 

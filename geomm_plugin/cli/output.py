@@ -70,6 +70,11 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_output
 
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print what was written as one JSON object."
+)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
     with written_beside(path) as part:

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.alignment.inputs import read_words
+from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.errors import ParameterError
+from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_retrieval
+from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
+
+USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, required=True, metavar="LANG=FILE... LANG-LANG WORD...")
+@click.argument(
+    "arguments",
+    nargs=-1,
+    required=True,
+    type=forms.LANG_FILE,
+    metavar="LANG=FILE... LANG-LANG [WORD...]",
+)
+@click.option(
+    "--words",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Words to translate, too, one a line; - reads a pipe, as does a command without words.",
+)
 @click.option(
     "--model",
     type=click.Path(path_type=Path),
@@ -32,6 +50,7 @@ from geomm_plugin.storage import load_mapper
 @options.quiet_option
 def command(
     arguments: tuple[str, ...],
+    file: Path | None,
     model: Path | None,
     k: int,
     as_json: bool,
@@ -41,12 +60,19 @@ def command(
 ) -> None:
     """Translate words between two languages.
 
+    Words come from the command line, from a file or from standard input. A word that has no vector
+    gets a row that says so; the others are answered, and the exit status is 1.
+
     \b
     Examples:
         geomm translate --model aligned/mapper en=wiki.en.vec es=wiki.es.vec en-es dog cat
         geomm translate en=aligned/en.vec es=aligned/es.vec es-en perro
+        geomm translate en=aligned/en.vec es=aligned/es.vec en-es --json < words.txt
     """
     files, pair, words = _split_arguments(arguments)
+    words += _read_words(file, bool(words))
+    if not words:
+        raise ParameterError(USAGE)
     ranked = as_retrieval(retrieval)
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
@@ -54,18 +80,57 @@ def command(
         source, target = options.language_pair(pair, read)
         two = {source: read[source], target: read[target]}
         space = mapper.map(two) if mapper else options.aligned_space(files, two)
-        answers = space.translate(words, source, target, k=k, retrieval=ranked)
+        known = [word for word in dict.fromkeys(words) if _has_vector(space, source, word)]
+        answers = space.translate(known, source, target, k=k, retrieval=ranked) if known else []
+    answer_of = dict(zip(known, answers, strict=True))
     if as_json:
-        rows = [
-            {"word": word, "translations": [{"word": w, "score": s} for w, s in translations]}
-            for word, translations in zip(words, answers, strict=True)
-        ]
+        rows = [_row(word, answer_of.get(word)) for word in words]
         show_json(json.dumps(rows, ensure_ascii=False))
-        return
-    width = max(len(printable(word)) for word in words)
-    for word, translations in zip(words, answers, strict=True):
-        shown = "  ".join(f"{printable(w)} ({score:.3f})" for w, score in translations)
-        show(f"{printable(word):<{width}}  {shown}")
+    else:
+        width = max(len(printable(word)) for word in words)
+        for word in words:
+            show(f"{printable(word):<{width}}  {_line(answer_of.get(word))}")
+    unknown = sum(word not in answer_of for word in words)
+    if unknown:
+        show(
+            f"{unknown} of {len(words)} words are not among the {len(space[source])} words of "
+            f"{source}. Check their spelling and letter case, and the order of the languages; "
+            "words outside the vocabulary need embeddings with subwords (a fastText .bin).",
+            err=True,
+        )
+        raise SystemExit(1)
+
+
+def _has_vector(space: SharedSpace, language: str, word: str) -> bool:
+    """Tell whether a word is in the vocabulary, or has subwords."""
+    if word in space[language]:
+        return True
+    try:
+        space.vector(language, word)
+    except UnknownNameError:
+        return False
+    return True
+
+
+def _row(word: str, translations: list[tuple[str, float]] | None) -> dict[str, Any]:
+    scored = [{"word": other, "score": score} for other, score in translations or ()]
+    return {"word": word, "known": translations is not None, "translations": scored}
+
+
+def _line(translations: list[tuple[str, float]] | None) -> str:
+    if translations is None:
+        return "(unknown word)"
+    return "  ".join(f"{printable(word)} ({score:.3f})" for word, score in translations)
+
+
+def _read_words(file: Path | None, has_words: bool) -> list[str]:
+    """Read words, one a line, from a file, or from a pipe where nothing else gives words."""
+    if file is None and (has_words or sys.stdin.isatty()):
+        return []
+    if file is not None and str(file) != "-":
+        return read_words(file)
+    text = sys.stdin.buffer.read().decode("utf-8-sig", "surrogateescape")
+    return [word for word in map(str.strip, text.split("\n")) if word]
 
 
 def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[str]]:
@@ -73,8 +138,6 @@ def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[s
     options.refuse_mapper(arguments[0])
     count = next((i for i, text in enumerate(arguments) if "=" not in text), len(arguments))
     files, rest = list(arguments[:count]), list(arguments[count:])
-    if not files or len(rest) < 2:
-        raise ParameterError(
-            "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
-        )
+    if not files or not rest:
+        raise ParameterError(USAGE)
     return files, rest[0], rest[1:]

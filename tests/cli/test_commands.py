@@ -228,7 +228,7 @@ def test_an_output_folder_that_cannot_be_written(tmp_path):
 
 
 def test_unknown_words_languages_and_models(tmp_path):
-    assert "is not among the" in geomm("translate", EN, ES, "en-es", "xyzzy", status=2).stderr
+    assert "are not among the" in geomm("translate", EN, ES, "en-es", "xyzzy", status=1).stderr
     assert "'en-fr' is no pair" in geomm("translate", EN, ES, "en-fr", "a", status=2).stderr
     assert "Give files, a pair" in geomm("translate", EN, ES, "en-es", status=2).stderr
     missing = geomm("translate", "--model", tmp_path / "no", EN, ES, "en-es", "a", status=2)
