@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.embeddings import Embeddings, as_embeddings
     from geomm_plugin.evaluation.comparison import compare
     from geomm_plugin.evaluation.metrics import Metric
+    from geomm_plugin.evaluation.moved_words import Drift, drift
     from geomm_plugin.evaluation.task import Task, TaskScore
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
@@ -51,6 +52,7 @@ __all__ = [
     "Alignment",
     "Cosine",
     "Dictionary",
+    "Drift",
     "Embeddings",
     "Feature",
     "Format",
@@ -73,6 +75,7 @@ __all__ = [
     "as_retrieval",
     "cognates",
     "compare",
+    "drift",
     "evaluate",
     "get_mapper",
     "hookimpl",
@@ -99,6 +102,7 @@ _NAMES_IN = {
     "embeddings": ("Embeddings", "as_embeddings"),
     "evaluation.comparison": ("compare",),
     "evaluation.metrics": ("Metric",),
+    "evaluation.moved_words": ("Drift", "drift"),
     "evaluation.task": ("Task", "TaskScore"),
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),

@@ -41,6 +41,8 @@ def files(demo, tmp_path_factory):
         head = demo.embeddings[language].head(2000)
         write_embeddings(head, folder / f"wiki.{language}.vec")
         write_embeddings(head, folder / f"aligned.{language}.vec")
+    write_embeddings(demo.embeddings["en"].head(2000), folder / "1990.vec")
+    write_embeddings(demo.embeddings["en"].head(1900), folder / "2010.vec")
     for source, target in demo.train:
         for part, name in ((demo.train, "0-5000"), (demo.test, "5000-6500")):
             lines = "".join(f"{one} {other}\n" for one, other in part[source, target][:800])

@@ -1,0 +1,116 @@
+"""`geomm drift`: the words that moved between two corpora of one language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from geomm_plugin import progress
+from geomm_plugin.cli import options
+from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation.moved_words import MEASURES, Measure, drift
+from geomm_plugin.files.text_lines import read_lines
+from geomm_plugin.registry import as_mapper
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, required=True, metavar="OLD=FILE NEW=FILE [WORD...]")
+@click.option(
+    "--words",
+    "list_of_words",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Ask about the words of this file, one a line, as about each WORD.",
+)
+@click.option(
+    "--top",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How many words to show, if none are asked about.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(MEASURES),
+    default="score",
+    show_default=True,
+    help="The measure that sorts the words: `score` compares the distance with that of words of "
+    "similar frequency, `local` compares neighbours (slower).",
+)
+@click.option(
+    "--neighbors",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Nearest words to show, before and after.",
+)
+@click.option(
+    "--trim",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    help="The share of words, those that moved most, without which the mapper is fitted again.",
+)
+@click.option(
+    "--mapper",
+    "-m",
+    default="procrustes",
+    show_default=True,
+    metavar="NAME[:PARAMETER=VALUE,...]",
+    help="What aligns both files, on the words they share: a name that `geomm mappers` lists.",
+)
+@options.set_option
+@table_options
+@options.max_words_option
+@options.quiet_option
+def command(
+    arguments: tuple[str, ...],
+    list_of_words: Path | None,
+    top: int,
+    by: Measure,
+    neighbors: int,
+    trim: float,
+    mapper: str,
+    settings: tuple[str, ...],
+    output: TableOutput,
+    max_words: int | None,
+    quiet: bool,
+) -> None:
+    """Show the words that moved most between two corpora of one language.
+
+    Two times, two domains or two dialects: both files are aligned on the words they share. Rare
+    words have noisy vectors and lie farther apart even where nothing changed; --max-words leaves
+    them out, and the score compares each word with others of similar frequency.
+
+    \b
+    Examples:
+        geomm drift old=1990.vec new=2010.vec
+        geomm drift 1990=1990.vec 2010=2010.vec broadcast cell --neighbors 10
+        geomm drift news=news.vec medicine=medicine.vec --max-words 20000 --json
+    """
+    files, words = arguments[:2], list(arguments[2:])
+    if len(files) < 2 or not all("=" in text for text in files):
+        raise ParameterError(
+            "Drift compares two files, each with a name: old=1990.vec new=2010.vec. Words to ask "
+            "about come after them."
+        )
+    output.check(files, [] if list_of_words is None else [f"words={list_of_words}"])
+    chosen = as_mapper(mapper, settings)
+    if list_of_words is not None:
+        words += [line.strip() for line in read_lines(list_of_words) if line.strip()]
+    asked = words or (None if list_of_words is None else words)
+    with progress.shown(quiet):
+        read = options.read_all(files, max_words)
+        moved = drift(
+            *read.values(),
+            mapper=chosen,
+            top=top,
+            by=by,
+            words=asked,
+            neighbors=neighbors,
+            trim=trim,
+            names=tuple(read),
+        )
+    output.show(moved)
