@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import options
+from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.output import TableOutput, table_options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.moved_words import MEASURES, Measure, drift
@@ -58,7 +58,7 @@ from geomm_plugin.registry import as_mapper
     "-m",
     default="procrustes",
     show_default=True,
-    metavar="NAME[:PARAMETER=VALUE,...]",
+    type=forms.MAPPER,
     help="What aligns both files, on the words they share: a name that `geomm mappers` lists.",
 )
 @options.set_option
@@ -103,9 +103,11 @@ def command(
     asked = words or (None if list_of_words is None else words)
     with progress.shown(quiet):
         read = options.read_all(files, max_words)
+        old, new = read.values()
         moved = drift(
-            *read.values(),
-            mapper=chosen,
+            old,
+            new,
+            chosen,
             top=top,
             by=by,
             words=asked,
