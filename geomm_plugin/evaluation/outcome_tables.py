@@ -88,16 +88,19 @@ def task_cells(
 
 
 def task_paper_cells(score: TaskScore, rows: Rows) -> list[list[Cell]]:
-    """Return the main score in percent, a row for each mapper, a column for each thing scored."""
-    lines: dict[str, dict[str, Cell]] = {}
+    """Return the main score in percent, a row for each mapper (and retrieval, if there are any)."""
+    ways = [name for name in score.about if name == "retrieval"]
+    places_of_scores = [name for name in score.about if name not in ways]
+    lines: dict[tuple[str, ...], dict[str, Cell]] = {}
     for row, place in zip(rows, task_places(score, rows), strict=True):
-        column = " ".join(str(row.get(name, "")) for name in score.about)
-        lines.setdefault(row["mapper"], {})[column] = _percent(row, score.main, place)
+        column = " to ".join(str(row.get(name, "")) for name in places_of_scores)
+        key = (*(str(row.get(name, "")) for name in ways), row["mapper"])
+        lines.setdefault(key, {})[column] = _percent(row, score.main, place)
     columns = list(dict.fromkeys(column for line in lines.values() for column in line))
-    header = [Cell("mapper"), *(Cell(f"{score.task} {column}".strip()) for column in columns)]
-    return [header] + [
-        [Cell(mapper), *(line.get(column, EMPTY) for column in columns)]
-        for mapper, line in lines.items()
+    order = list(dict.fromkeys(key[:-1] for key in lines))
+    return [[Cell(title) for title in (score.task, *ways, *columns)]] + [
+        [Cell(key[-1]), *map(Cell, key[:-1]), *(lines[key].get(c, EMPTY) for c in columns)]
+        for key in sorted(lines, key=lambda key: order.index(key[:-1]))
     ]
 
 

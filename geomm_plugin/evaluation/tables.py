@@ -83,12 +83,13 @@ class Table(ABC):
     def to_latex(self) -> str:
         r"""Return the table in LaTeX (booktabs): the best is bold, the second best underlined.
 
-        `\usepackage{booktabs}` belongs into the document. A comparison has a column for each pair,
-        P@1 in percent, and a star where the difference from the baseline is significant.
+        `\usepackage{booktabs}` belongs into the document; letters that are not Latin need XeLaTeX
+        or LuaLaTeX. A comparison has a column for each pair, P@1 in percent, and a star where the
+        difference from the baseline is significant.
         """
         tables = map(_latex_table, [self.paper_cells(), *self.more_paper_cells()])
         notes = [f"% {_latex_text(note)}\n" for note in self.notes()]
-        return "\n".join(tables) + "".join(notes)
+        return "\n\\medskip\n\n".join(tables) + "".join(notes)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return all numbers as a pandas DataFrame."""
@@ -150,17 +151,25 @@ def _marked(cell: Cell) -> str:
 
 _LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{character: f"{{{character}}}" for character in "[*"},  # which mean something after a line
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
     "\n": " ",
     "≤": r"$\le$",
+    "≥": r"$\ge$",
     "−": "$-$",
 }
 
 
 def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    """Return a text as LaTeX shows it; letters that are not Latin need XeLaTeX or LuaLaTeX."""
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    return escaped.replace("--", "-{}-").replace("--", "-{}-")  # no dash
 
 
 def _latex_table(cells: list[list[Cell]]) -> str:
@@ -186,7 +195,7 @@ def _latex_cell(cell: Cell) -> str:
     text = _latex_text(cell.text)
     if cell.place in (1, 2):
         text = rf"\{'textbf' if cell.place == 1 else 'underline'}{{{text}}}"
-    return text + _latex_text(cell.after).replace("*", "$^{*}$")
+    return text + _latex_text(cell.after).replace("{*}", "$^{*}$")
 
 
 def _html_table(cells: list[list[Cell]]) -> str:

@@ -1,0 +1,44 @@
+"""Words are data in every form of a table."""
+
+import re
+
+import pytest
+
+from geomm_plugin.evaluation.tables import Cell, Table
+
+
+class Words(Table):
+    """A table of one word a row."""
+
+    rows = ()
+
+    def __init__(self, *words):
+        self.words = words
+
+    def cells(self):
+        return [[Cell("word"), Cell("n")]] + [
+            [Cell(w), Cell("1", 1, "*", True)] for w in self.words
+        ]
+
+
+@pytest.mark.parametrize("word", ["[2em]", "*", "  [x]", "* a"])
+def test_a_word_is_never_the_argument_of_the_line_before_it(word):
+    latex = Words("first", word).to_latex()
+    assert not re.search(r"\\\\\s*[\[*]", latex)
+
+
+@pytest.mark.parametrize("character", "&%$#_{}~^\\<>|`[*")
+def test_what_means_something_in_latex_is_escaped(character):
+    line = Words(f"a{character}b").to_latex().splitlines()[4]
+    inner = line.removeprefix("a").partition("b &")[0]
+    assert inner.startswith(("\\", "{")) and inner != character
+
+
+@pytest.mark.parametrize("dashes", ["--", "---", "-----"])
+def test_hyphens_stay_hyphens(dashes):
+    (line,) = (line for line in Words(dashes).to_latex().splitlines() if "textbf" in line)
+    assert "--" not in line and line.count("-") == len(dashes)
+
+
+def test_the_best_is_bold_and_has_its_mark():
+    assert r"w & \textbf{1}$^{*}$ \\" in Words("w").to_latex()
