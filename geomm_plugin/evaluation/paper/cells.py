@@ -9,6 +9,8 @@ from typing import Any
 from geomm_plugin.evaluation.paper.published import PaperTable
 from geomm_plugin.evaluation.tables import markdown_table, text_table
 
+FOLDER = " --folder "  # ends the names of languages in a line that fetches data
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -41,8 +43,16 @@ class TableOfPaper:
         return [cell.row() for cell in self.cells]
 
     def missing(self) -> list[str]:
-        """Return the lines that would bring the data of empty cells."""
-        return list(dict.fromkeys(line for cell in self.cells for line in cell.missing))
+        """Return the lines that would bring the data of empty cells, one for each data set."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        for line in (line for cell in self.cells for line in cell.missing):
+            command, _, folder = line.partition(FOLDER)
+            geomm, fetch, name, *more = command.split()
+            parts.setdefault((f"{geomm} {fetch} {name}", folder), []).extend(more)
+        return [
+            " ".join([command, *dict.fromkeys(names)]) + FOLDER + folder
+            for (command, folder), names in parts.items()
+        ]
 
     def table(self) -> list[list[str]]:
         """Return header and rows as texts: ours, and what was published in brackets."""
