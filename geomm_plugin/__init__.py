@@ -19,6 +19,7 @@ TYPE_CHECKING = False  # typing's own would be an import, and Ctrl-C in it a tra
 if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Python sees
     from geomm_plugin import registry
     from geomm_plugin.alignment.run import Alignment, align
+    from geomm_plugin.alignment.space import read_space, write_space
     from geomm_plugin.dictionary import (
         Dictionary,
         as_dictionary,
@@ -86,15 +87,18 @@ __all__ = [
     "pair_up",
     "read_dictionary",
     "read_embeddings",
+    "read_space",
     "registry",
     "save_mapper",
     "split",
     "write_dictionary",
     "write_embeddings",
+    "write_space",
 ]
 
 _NAMES_IN = {
     "alignment.run": ("Alignment", "align"),
+    "alignment.space": ("read_space", "write_space"),
     "dictionary": (
         *("Dictionary", "as_dictionary", "identical_words", "pair_up", "read_dictionary"),
         *("split", "write_dictionary"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
@@ -43,6 +43,29 @@ class Format(ABC):
         """Tell whether a file or folder is of this format, by its content."""
         return path.is_file()
 
+    @classmethod
+    def takes(cls, embeddings: Embeddings) -> bool:
+        """Tell whether embeddings belong in this format, where several write the same suffix."""
+        return True
+
+    def of_language(self, language: str) -> Format:
+        """Return the format that reads and writes the part of one language.
+
+        Only files that hold several languages differ; of one language, any name will do.
+        """
+        return self
+
+    def languages(self, path: Path) -> list[str]:
+        """Return the languages that a file names, in its order; none where it names none."""
+        return []
+
+    def write_languages(self, path: Path, languages: Mapping[str, Embeddings]) -> None:
+        """Write several languages into one file, as `write` does one."""
+        raise FormatError(
+            f"The format {self.name!r} holds one language. Write a file for each, or one "
+            ".parquet file for all."
+        )
+
     def files(self, path: Path) -> list[Path]:
         """Return all files that `read` opens: the path itself, or what lies in it or beside it."""
         return files_in(path)
@@ -66,8 +89,31 @@ class Format(ABC):
         raise FormatError(f"The format {self.name!r} can be read, but not written.")
 
 
+class SharedSuffix(Format):
+    """Formats that write the same suffix: each takes its own embeddings, the last one any."""
+
+    name: ClassVar[str] = "shared_suffix"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, formats: Sequence[type[Format]]):
+        self.formats = list(formats)
+
+    def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
+        """Read as the format that recognizes the file."""
+        return read_embeddings(path, max_words=max_words)
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write in the first format that takes these embeddings."""
+        taking = [known for known in self.formats[:-1] if known.takes(embeddings)]
+        (taking or self.formats[-1:])[0]().write(path, embeddings)
+
+
 def read_embeddings(
-    path: str | Path, *, max_words: int | None = None, format: str | Format | None = None
+    path: str | Path,
+    *,
+    max_words: int | None = None,
+    format: str | Format | None = None,
+    language: str | None = None,
 ) -> Embeddings:
     """Read words and vectors from a file.
 
@@ -78,6 +124,8 @@ def read_embeddings(
     format
         The name of a registered format, or an object such as FastTextVec(); by default the suffix
         of the path says it.
+    language
+        Which language to read from a file that holds several.
     """
     path = as_path(path)
     if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
@@ -87,6 +135,8 @@ def read_embeddings(
         version = None
         try:
             chosen = find_format(place, format)
+            if language is not None:
+                chosen = chosen.of_language(language)
             with suppress(FileError):  # a part is missing: read() says which
                 version = Version(chosen.files(place))
             embeddings = chosen.read(place, max_words=max_words)
@@ -126,7 +176,8 @@ def read_languages(
     for _ in range(ATTEMPTS):
         version = version_of(paths.values())
         languages = {
-            language: read_embeddings(path, max_words=max_words) for language, path in paths.items()
+            language: read_embeddings(path, max_words=max_words, language=language)
+            for language, path in paths.items()
         }
         if version.is_current():
             return languages
@@ -169,10 +220,17 @@ def write_embeddings(
     embeddings = as_embeddings(embeddings)
     path = as_path(path)
     chosen = find_format(path, format, to_write=True)
+    with written_whole(path, chosen) as part:
+        chosen.write(part, embeddings)
+
+
+@contextmanager
+def written_whole(path: Path, chosen: Format) -> Iterator[Path]:
+    """Give a place to write to; what is there moves to the path when everything went well."""
     refuse_neighbors(path, chosen.outputs(path))
     # Blocks are mapped between writes; idle BLAS threads would use the processor meanwhile.
     with all_written_beside(path) as part, few_threads():
-        chosen.write(part, embeddings)
+        yield part
         refuse_neighbors(path, [path.with_name(new.name) for new in part.parent.iterdir()])
 
 
@@ -294,7 +352,7 @@ def find_format(
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
         raise FormatError(_why_no_format(path))
-    return fitting[-1]()
+    return SharedSuffix(fitting) if to_write and len(fitting) > 1 else fitting[-1]()
 
 
 def writing_format(path: Path, precision: int | None = None) -> Format:
@@ -303,8 +361,8 @@ def writing_format(path: Path, precision: int | None = None) -> Format:
     if precision is not None:
         if not hasattr(chosen, "precision"):
             raise ParameterError(
-                f"A precision is for text; the format {chosen.name!r} keeps every digit. Leave it "
-                "out, or choose the suffix .vec."
+                f"A precision is for text; {''.join(path.suffixes)} files keep every digit. Leave "
+                "it out, or choose the suffix .vec."
             )
         chosen.precision = precision
     return chosen

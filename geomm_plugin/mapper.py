@@ -13,7 +13,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -83,7 +82,7 @@ class Mapper(ABC):
         """Map whole vocabularies; vectors are mapped when they are asked for, block by block."""
         return SharedSpace(
             {
-                language: MappedEmbeddings(as_embeddings(value), partial(self.transform, language))
+                language: MappedEmbeddings(as_embeddings(value), LanguageMap(self, language))
                 for language, value in embeddings.items()
             },
             self.reranking_,
@@ -112,6 +111,18 @@ class Mapper(ABC):
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
         return f"{type(self).__name__}({changed})"
+
+
+@dataclass(frozen=True)
+class LanguageMap:
+    """The map of one language: what `transform` does to its rows."""
+
+    mapper: Mapper
+    language: str
+
+    def __call__(self, vectors: Matrix) -> Matrix:
+        """Map rows of the language."""
+        return self.mapper.transform(self.language, vectors)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

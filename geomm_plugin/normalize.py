@@ -101,6 +101,20 @@ class Normalizer:
             )
         return self._apply(vectors, self.learnt[language], len(self._plain))
 
+    @property
+    def has_affine_directions(self) -> bool:
+        """Whether `directions` is there: no mean is subtracted after `unit`."""
+        plain = self._plain
+        return "unit" not in plain or "center" not in plain[plain.index("unit") :]
+
+    def directions(self, language: str, vectors: Matrix) -> Matrix:
+        """Apply the steps but `unit`: an affine map, to rows that point where transform's do.
+
+        An affine map of a mean is the mean of what is mapped, which fastText's vectors need. After
+        `unit`, a common factor of a row passes through all other steps but `center`.
+        """
+        return self._apply(vectors, self.learnt[language], len(self._plain), skip="unit")
+
     def view(self, language: str, vectors: Matrix) -> NormalizedVectors:
         """Return the language's vectors, normalized when rows are asked for."""
         return NormalizedVectors(self, language, vectors)
@@ -154,9 +168,13 @@ class Normalizer:
             )
         return result
 
-    def _apply(self, vectors: Matrix, learnt: dict[int, Vector], count: int) -> Matrix:
+    def _apply(
+        self, vectors: Matrix, learnt: dict[int, Vector], count: int, skip: str = ""
+    ) -> Matrix:
         rows = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
         for position, step in enumerate(self._plain[:count]):
+            if step == skip:
+                continue
             if step == "unit":
                 rows = unit(rows)
             elif step == "center":

@@ -44,7 +44,7 @@ class MappedEmbeddings(Embeddings):
         self.words = raw.words
         self.attributes = raw.attributes
         self.raw = raw
-        self._transform = transform
+        self.transform = transform
         self._first = transform(raw.rows(slice(0, 1)))  # tells dimension and type
         self._mapped: Matrix | None = None
 
@@ -72,7 +72,7 @@ class MappedEmbeddings(Embeddings):
         """Map some rows."""
         if self._mapped is not None:
             return self._mapped[rows]
-        return self._transform(self.raw.rows(rows))
+        return self.transform(self.raw.rows(rows))
 
     def vector(self, word: str) -> Vector:
         """Return the mapped vector of a word, also of one outside the vocabulary if raw tells."""
@@ -82,12 +82,12 @@ class MappedEmbeddings(Embeddings):
 
     def map_vector(self, vector: Vector) -> Vector:
         """Map a vector of the raw embeddings' space."""
-        mapped: Vector = self._transform(vector[None, :])[0]
+        mapped: Vector = self.transform(vector[None, :])[0]
         return mapped
 
     def with_words(self, words: Iterable[str]) -> MappedEmbeddings:
         """Add words outside the vocabulary to the raw embeddings, mapped like the others."""
-        return MappedEmbeddings(self.raw.with_words(words), self._transform)
+        return MappedEmbeddings(self.raw.with_words(words), self.transform)
 
 
 class SharedSpace(Mapping[str, Embeddings]):

@@ -28,7 +28,7 @@ from geomm_plugin.files.array_file import load_arrays
 from geomm_plugin.files.atomic import sentences, written_beside
 from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
-from geomm_plugin.files.publication import published
+from geomm_plugin.files.publication import ALIGNED, published
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.files.version import ATTEMPTS, Version, replaced_too_often
 from geomm_plugin.fitting.fit_report import FitReport, report_of
@@ -91,8 +91,13 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
 
 
 def load_mapper(path: str | Path) -> Mapper:
-    """Load a mapper that save_mapper wrote; its class is found in the registry."""
+    """Load a mapper that save_mapper wrote; its class is found in the registry.
+
+    The folder that align() wrote will do: its mapper is in `mapper/`.
+    """
     path = Path(path)
+    if (path / ALIGNED).is_file() and not (path / JSON_NAME).exists():
+        path = path / "mapper"
     for _ in range(ATTEMPTS):
         place = published(path)
         version = Version([place / JSON_NAME])  # it is replaced last, and names the other file

@@ -95,7 +95,7 @@ def test_max_words_is_a_whole_number(tmp_path, count):
 
 
 def test_formats_that_are_only_read():
-    assert set(registry.formats) - set(WRITTEN) == {"fasttext_bin", "static_model"}
+    assert set(registry.formats) - set(WRITTEN) == {"static_model"}
     utils = pytest.importorskip("gensim.test.utils")
     check_format(registry.formats["fasttext_bin"], sample=utils.datapath("lee_fasttext_new.bin"))
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from geomm_adapters.fasttext.model_file import FastTextBin
+from geomm_adapters.fasttext.package import from_fasttext, is_fasttext
 from geomm_adapters.gensim.keyed_vectors import (
     align_keyedvectors,
     from_keyedvectors,
@@ -37,6 +38,7 @@ __all__ = [
     "TranslationMatrix",
     "Word2VecBin",
     "align_keyedvectors",
+    "from_fasttext",
     "from_keyedvectors",
     "from_spacy",
     "from_static_model",
@@ -62,9 +64,11 @@ def register_formats() -> Iterable[type[Format]]:
 
 @hookimpl
 def to_embeddings(source: object) -> Embeddings | None:
-    """Convert gensim's KeyedVectors, spaCy's vectors and model2vec's static models."""
+    """Convert the objects of gensim, fasttext, spaCy and model2vec."""
     if is_keyedvectors(source):
         return from_keyedvectors(source)
+    if is_fasttext(source):
+        return from_fasttext(source)
     if is_spacy(source):
         return from_spacy(source)
     return from_static_model(source) if is_static_model(source) else None

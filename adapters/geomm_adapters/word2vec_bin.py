@@ -1,7 +1,8 @@
 r"""word2vec's binary files: a line `words dimension`, then each word, a space, and its float32.
 
 word2vec itself ends each vector with a line break, gensim does not. Both are read; files are
-written without line breaks, which both programs read. Plain or gzipped.
+written without line breaks, which both programs read. Plain or gzipped. `.bin` is also the suffix
+of fastText's models, `.word2vec.bin` is always this.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Word2VecBin(Format):
     """Words and float32 numbers as word2vec and gensim keep them with `binary=True`."""
 
     name: ClassVar[str] = "word2vec_bin"
-    suffixes: ClassVar[tuple[str, ...]] = (".bin", ".bin.gz")
+    suffixes: ClassVar[tuple[str, ...]] = (".bin", ".bin.gz", ".word2vec.bin")
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:

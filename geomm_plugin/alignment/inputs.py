@@ -140,7 +140,8 @@ class Reading:
     def _read(self, language: str) -> Embeddings:
         if language in self.inputs.objects:
             return self.inputs.objects[language]
-        return read_embeddings(self.inputs.paths[language], max_words=self.inputs.max_words)
+        path, max_words = self.inputs.paths[language], self.inputs.max_words
+        return read_embeddings(path, max_words=max_words, language=language)
 
     def _names(self) -> str:
         return ", ".join(map(str, self.inputs.paths.values()))

@@ -281,10 +281,12 @@ class _Run:
             mapped = _with_words(space[language], language, words)
             aligned = mapped if self.keep_length else MappedEmbeddings(mapped, unit)
 
-            def write(path: Path, aligned: Embeddings = aligned) -> None:
+            written = self.written.of_language(language)
+
+            def write(path: Path, aligned: Embeddings = aligned, written: Format = written) -> None:
                 # Mapped blocks are made between the writing; BLAS threads would spin meanwhile.
                 with few_threads():
-                    self.written.write(path, aligned)
+                    written.write(path, aligned)
                 new = [self.output / file.name for file in path.parent.iterdir()]
                 refuse_neighbors(self.output / path.name, new)
                 refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)

@@ -137,11 +137,30 @@ def existing_files(specs: Iterable[str]) -> dict[str, str]:
     specs = list(specs)
     for spec in specs:
         refuse_mapper(spec)
-    paths = split_specs(specs, "LANG=FILE, e.g. en=wiki.en.vec")
+    paths = split_specs(with_space(specs), "LANG=FILE, e.g. en=wiki.en.vec")
     for path in paths.values():
         check_exists(Path(path))
         find_format(Path(path))
     return paths
+
+
+def with_space(specs: Sequence[str]) -> Sequence[str]:
+    """Return LANG=FILE for each language, also where one path stands for all of them."""
+    if not is_space(specs):
+        return specs
+    from geomm_plugin.alignment.space import space_files
+
+    return [f"{name}={path}" for name, path in space_files(Path(specs[0])).items()]
+
+
+def is_space(arguments: Sequence[str]) -> bool:
+    """True if one path stands for all languages: an aligned folder, a file of several."""
+    from geomm_plugin.alignment.record import NAME
+
+    if len(arguments) != 1 or "=" in arguments[0]:
+        return False
+    path = Path(arguments[0])
+    return (path / NAME).is_file() or (path.is_file() and bool(find_format(path).languages(path)))
 
 
 def check_output(
@@ -159,7 +178,7 @@ def check_output(
     others
         Further files and folders that are read, such as a saved mapper.
     """
-    files = [Path(spec.partition("=")[2]) for spec in embeddings]
+    files = [Path(spec.partition("=")[2]) for spec in with_space(list(embeddings))]
     inputs = [file for path in files if path.exists() for file in files_of(path)]
     inputs += [Path(spec.partition("=")[2]) for spec in lists]
     inputs += [path for path in others if path is not None]

@@ -68,6 +68,7 @@ def command(
         geomm translate --model aligned/mapper en=wiki.en.vec es=wiki.es.vec en-es dog cat
         geomm translate en=aligned/en.vec es=aligned/es.vec es-en perro
         geomm translate en=aligned/en.vec es=aligned/es.vec en-es --json < words.txt
+        geomm translate aligned/ es-en perro
     """
     files, pair, words = _split_arguments(arguments)
     words += _read_words(file, bool(words))
@@ -137,6 +138,7 @@ def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[s
     """Files come first (they hold a '='), then the pair of languages, then the words."""
     options.refuse_mapper(arguments[0])
     count = next((i for i, text in enumerate(arguments) if "=" not in text), len(arguments))
+    count = max(count, int(options.is_space(arguments[:1])))
     files, rest = list(arguments[:count]), list(arguments[count:])
     if not files or not rest:
         raise ParameterError(USAGE)

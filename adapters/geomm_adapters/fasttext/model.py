@@ -4,7 +4,7 @@
     parameters                12 int32 (dimension first; buckets, minn, maxn are used here), double
     dictionary                sizes, then for each word: its bytes, 0, int64 count, int8 kind
     input matrix              a row for each word, then a row for each bucket of n-grams
-    output matrix             not used here
+    output matrix             not used here, and written without rows
 
 Quantized models (`.ftz`) may leave buckets out; the dictionary then ends with a list of those
 that are stored.
@@ -39,8 +39,8 @@ from geomm_plugin.errors import FormatError
 
 MAGIC = 793712314
 VERSIONS = (11, 12)
-_PARAMETERS = struct.Struct("<12id")
-_SIZES = struct.Struct("<3i2q")
+PARAMETERS = struct.Struct("<12id")
+SIZES = struct.Struct("<3i2q")
 _ENTRY_TAIL = 10  # the 0 after a word, its count (8) and its kind (1)
 _END_OF_SENTENCE = b"</s>"  # has no subwords
 _SUPERVISED = 3
@@ -68,6 +68,12 @@ class FastTextModel:
     longest: int  # and of the longest
     buckets: int
     stored_buckets: StoredBuckets | None = None  # None: all buckets are stored
+    head: bytes = b""  # the file up to the dictionary's words
+    is_classifier: bool = False  # trained to tell labels; its output matrix matters
+
+    def __call__(self, word: str) -> Vector | None:
+        """Make the vector of any word, as embeddings with subwords ask for it."""
+        return self.vector(word)
 
     @cached_property
     def row_of(self) -> dict[bytes, int]:
@@ -176,10 +182,10 @@ class _Reader:
         magic, version = self.take(struct.Struct("<2i"))
         if magic != MAGIC or version not in VERSIONS:
             raise _broken(self.path, f"it begins with {magic} and {version}")
-        dimension, *_, model, buckets, shortest, longest, _, _ = self.take(_PARAMETERS)
+        dimension, *_, model, buckets, shortest, longest, _, _ = self.take(PARAMETERS)
         if version == VERSIONS[0] and model == _SUPERVISED:
             longest = 0  # as fastText itself reads old classifiers
-        size, n_words, _, _, n_stored = self.take(_SIZES)
+        size, n_words, _, _, n_stored = self.take(SIZES)
         if not (
             0 < n_words <= size and dimension > 0 and buckets >= 0 and longest <= LONGEST_NGRAM
         ):
@@ -188,6 +194,7 @@ class _Reader:
                 f"it has {n_words} words, {dimension} dimensions, {buckets} buckets and n-grams of "
                 f"up to {longest} characters",
             )
+        head = self.content[: self.position]
         words, counts = self.dictionary(size)
         stored = self.stored_buckets(n_stored) if n_stored > 0 else None
         matrix = self.matrix(dimension)
@@ -197,7 +204,15 @@ class _Reader:
         if rows < n_words + needed:
             raise _broken(self.path, f"it has {rows} rows for {n_words} words and {needed} buckets")
         return FastTextModel(
-            words[:n_words], counts[:n_words], matrix, shortest, longest, buckets, stored
+            words[:n_words],
+            counts[:n_words],
+            matrix,
+            shortest,
+            longest,
+            buckets,
+            stored,
+            head,
+            model == _SUPERVISED or size > n_words,
         )
 
     def dictionary(self, size: int) -> tuple[list[bytes], npt.NDArray[np.int64]]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
-import numpy as np
-
-from geomm_adapters.fasttext.model import is_fasttext_model, read_fasttext_model
+from geomm_adapters.fasttext.model import FastTextModel, is_fasttext_model, read_fasttext_model
+from geomm_adapters.fasttext.model_writer import write_mapped_model, write_words
+from geomm_adapters.fasttext.package import FastTextObject, from_fasttext
 from geomm_adapters.fasttext.quantized import QuantizedMatrix
-from geomm_adapters.gensim.keyed_vectors import from_keyedvectors
-from geomm_plugin import progress
-from geomm_plugin.arrays import Vector
+from geomm_adapters.gensim.keyed_vectors import from_keyedvectors, raw_embeddings
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import FormatError, ParameterError, missing_extra
 from geomm_plugin.formats import Format
@@ -24,7 +22,10 @@ Reader = Literal["mapped", "fasttext", "gensim"]
 
 
 class FastTextBin(Format):
-    """A fastText model: words, counts and subwords; for reading only.
+    """A fastText model: words, counts and subwords.
+
+    Mapped embeddings that come from a fastText model are written as a model, subwords and all, if
+    that is exact; all others as a model without subwords.
 
     Parameters
     ----------
@@ -50,6 +51,12 @@ class FastTextBin(Format):
         """Look at the first bytes: word2vec's binary files have the same suffix."""
         return path.is_file() and is_fasttext_model(path)
 
+    @classmethod
+    def takes(cls, embeddings: Embeddings) -> bool:
+        """Take what comes from fastText; word2vec's binary files have the same suffix."""
+        subwords = getattr(raw_embeddings(embeddings), "subwords", None)
+        return isinstance(subwords, (FastTextModel, FastTextObject))
+
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the vectors of the first max_words words; all others are made from subwords."""
         if not is_fasttext_model(path):
@@ -68,9 +75,22 @@ class FastTextBin(Format):
         return SubwordEmbeddings(
             [word.decode("utf-8", "surrogateescape") for word in model.words[:count]],
             model.vectors(count),
-            model.vector,
+            model,
             {"count": model.counts[:count]},
         )
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write a model: with the subwords of the model that the embeddings come from, if any."""
+        subwords = getattr(raw_embeddings(embeddings), "subwords", None)
+        if isinstance(subwords, FastTextModel):
+            write_mapped_model(path, subwords, embeddings)
+        elif isinstance(subwords, FastTextObject):
+            raise FormatError(
+                "A fastText model in memory is not written as a model. Save it with "
+                "model.save_model(path), and give the path of that file in its place."
+            )
+        else:
+            write_words(path, embeddings)
 
 
 def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
@@ -82,19 +102,7 @@ def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
         model = fasttext.load_model(str(path))
     except Exception as error:
         raise FormatError(f"{path} cannot be read by fastText: {error}. Fetch it again.") from error
-    words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
-    count = len(words) if max_words is None else min(max_words, len(words))
-    vectors = np.empty((count, model.get_dimension()), np.float32)
-    with progress.task(f"Making {count} vectors from subwords", total=count) as advance:
-        for row, word in enumerate(words[:count]):
-            vectors[row] = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
-            advance(1)
-
-    def subwords(word: str) -> Vector | None:
-        vector: Vector = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
-        return vector if vector.any() else None
-
-    return SubwordEmbeddings(words[:count], vectors, subwords, {"count": counts[:count]})
+    return from_fasttext(model, max_words)
 
 
 def _read_with_gensim(path: Path, max_words: int | None) -> Embeddings:
