@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from geomm_adapters.arrow.files import ArrowFile, ParquetFile
 from geomm_adapters.fasttext.model_file import FastTextBin
 from geomm_adapters.fasttext.package import from_fasttext, is_fasttext
 from geomm_adapters.gensim.keyed_vectors import (
@@ -28,10 +29,12 @@ from geomm_plugin.formats import Format
 from geomm_plugin.hookspecs import hookimpl
 
 __all__ = [
+    "ArrowFile",
     "FastTextBin",
     "FastTextVec",
     "GloveText",
     "NpyVectors",
+    "ParquetFile",
     "SafetensorsFile",
     "SpacyModel",
     "StaticModelFolder",
@@ -59,6 +62,8 @@ def register_formats() -> Iterable[type[Format]]:
         NpyVectors,
         SpacyModel,
         StaticModelFolder,
+        ParquetFile,
+        ArrowFile,
     ]
 
 

@@ -1,0 +1,1 @@
+"""Tables of Arrow: Parquet and Arrow's own files, by pyarrow."""
