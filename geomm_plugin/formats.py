@@ -48,6 +48,10 @@ class Format(ABC):
         """Tell whether embeddings belong in this format, where several write the same suffix."""
         return True
 
+    def for_embeddings(self, embeddings: Embeddings) -> Format:
+        """Return the format that writes these: itself, unless several share a suffix."""
+        return self
+
     def of_language(self, language: str) -> Format:
         """Return the format that reads and writes the part of one language.
 
@@ -102,10 +106,14 @@ class SharedSuffix(Format):
         """Read as the format that recognizes the file."""
         return read_embeddings(path, max_words=max_words)
 
-    def write(self, path: Path, embeddings: Embeddings) -> None:
-        """Write in the first format that takes these embeddings."""
+    def for_embeddings(self, embeddings: Embeddings) -> Format:
+        """Return the first format that takes these embeddings."""
         taking = [known for known in self.formats[:-1] if known.takes(embeddings)]
-        (taking or self.formats[-1:])[0]().write(path, embeddings)
+        return (taking or self.formats[-1:])[0]()
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write in the format of these embeddings."""
+        self.for_embeddings(embeddings).write(path, embeddings)
 
 
 def read_embeddings(

@@ -69,9 +69,8 @@ class ArrowTable(Format):
         with arrow_errors(path):
             if LANGUAGE not in self._columns(path):
                 return []
-            parts = self.parts(path, [LANGUAGE])
-            names = (name for part in parts for name in part.column(LANGUAGE).unique().to_pylist())
-            return [name for name in dict.fromkeys(names) if name is not None]
+            columns = (part.column(LANGUAGE) for part in self.parts(path, [LANGUAGE]))
+            return [*dict.fromkeys(n for column in columns for n in texts(path, column.unique()))]
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the words of a language in the order of their ranks, or of the file."""
