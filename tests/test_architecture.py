@@ -22,7 +22,7 @@ ROOMS = (
         "notebook",
         "source_file",
     ),
-    ("parameters", "registry", "files", "work"),
+    ("parameters", "plugins", "catalog", "registry", "files", "work"),
     ("embeddings", "dictionary", "language_graph", "normalize"),
     ("formats",),
     ("datasets",),

@@ -31,7 +31,7 @@ COMMANDS = {
     "mappers": "List every mapper, with its parameters and its package.",
     "convert": "Convert embeddings from one file format to another.",
     "paper": "Make the tables of the GeoMM paper again, beside its numbers.",
-    "fetch": "Download vectors, dictionaries and test sets (uses the network).",
+    "fetch": "Download vectors, dictionaries, test sets: uses the network.",
     "check": "Tell whether files, mappers and aligned folders are whole.",
 }
 
