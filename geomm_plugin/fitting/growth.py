@@ -21,7 +21,7 @@ from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
 from geomm_plugin.normalize import NormalizedVectors, unit
-from geomm_plugin.retrieval import mutual_neighbors
+from geomm_plugin.retrieval import Raised, mutual_neighbors
 
 MIN_CSLS_GAIN = 5e-3  # of the best mean CSLS so far, relative; a smaller rise counts as none
 LEAST_WEIGHT = 1e-3  # CSLS that the weight of a pair does not fall below
@@ -50,18 +50,29 @@ class Growth:
     rounds: int
 
 
-def grow(x: Matrix, z: Matrix, pairs: RowPairs, fit: Fit, stage: Stage) -> Growth:
+def grow(
+    x: Matrix,
+    z: Matrix,
+    pairs: RowPairs,
+    fit: Fit,
+    stage: Stage,
+    raised: Raised | None = None,
+) -> Growth:
     """Fit and pair up until the mean CSLS rises no more.
 
     Parameters
     ----------
     x, z
         Normalized vectors, of at least the words of the stage and of the pairs.
+    raised
+        Pairs of rows that compete with more than their CSLS.
     """
+    x, z = x[: stage.words], z[: stage.words]
+    inside = None if raised is None else raised.within(len(x), len(z))
     best, stalled, growth = -np.inf, 0, None
     for number in range(1, stage.max_rounds + 1):
         source, target = fit(pairs)
-        pairs, mean_csls = mutual_pairs(x[: stage.words], z[: stage.words], source, target)
+        pairs, mean_csls = mutual_pairs(x, z, source, target, inside)
         growth = Growth(source, target, pairs, mean_csls, number)
         if not len(pairs):
             break
@@ -83,9 +94,11 @@ def rotation(x: Rows, z: Rows) -> Fit:
     return fit
 
 
-def mutual_pairs(x: Matrix, z: Matrix, source: Matrix, target: Matrix) -> tuple[RowPairs, float]:
+def mutual_pairs(
+    x: Matrix, z: Matrix, source: Matrix, target: Matrix, raised: Raised | None = None
+) -> tuple[RowPairs, float]:
     """Return the pairs that are each other's best after the maps, and their mean CSLS."""
-    rows, columns, scores = mutual_neighbors(mapped(x, source), mapped(z, target))
+    rows, columns, scores = mutual_neighbors(mapped(x, source), mapped(z, target), raised=raised)
     pairs = weighted_pairs(rows, columns, np.maximum(scores, LEAST_WEIGHT))
     return pairs, float(scores.mean()) if len(scores) else -1.0
 

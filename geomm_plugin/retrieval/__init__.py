@@ -15,7 +15,7 @@ from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
 from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
-from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, mutual_neighbors
+from geomm_plugin.retrieval.mutual import BestNeighbors, Raised, best_neighbors, mutual_neighbors
 from geomm_plugin.retrieval.rerank import (
     EditSimilarity,
     Feature,
@@ -37,6 +37,7 @@ __all__ = [
     "KnownBias",
     "LanguageRows",
     "Neighbors",
+    "Raised",
     "Reranked",
     "Retrieval",
     "Rows",

@@ -17,6 +17,20 @@ BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confu
 
 
 @dataclass(frozen=True)
+class Raised:
+    """Pairs of rows that something else than vectors speaks for: `bonus` is added to their CSLS."""
+
+    source: RowIndices
+    target: RowIndices
+    bonus: Vector
+
+    def within(self, sources: int, targets: int) -> Raised:
+        """Return those among the first rows."""
+        inside = (self.source < sources) & (self.target < targets)
+        return Raised(self.source[inside], self.target[inside], self.bonus[inside])
+
+
+@dataclass(frozen=True)
 class BestNeighbors:
     """The best target of each source row, with its CSLS, and the best source of each target row."""
 
@@ -31,25 +45,61 @@ class BestNeighbors:
 
 
 def mutual_neighbors(
-    source: Rows, target: Rows, k: int = 10
+    source: Rows, target: Rows, k: int = 10, *, raised: Raised | None = None
 ) -> tuple[RowIndices, RowIndices, Vector]:
     """Return the pairs of unit rows that are each other's best by CSLS, in the source's order.
 
     Returns source rows, target rows and their CSLS.
     """
-    return best_neighbors(source, target, k).mutual()
+    return best_neighbors(source, target, k, raised=raised).mutual()
 
 
 def best_neighbors(
-    source: Rows, target: Rows, k: int = 10, *, tiles: Tiles = TILES
+    source: Rows,
+    target: Rows,
+    k: int = 10,
+    *,
+    raised: Raised | None = None,
+    tiles: Tiles = TILES,
 ) -> BestNeighbors:
-    """Return the best translations by CSLS of all rows, in both directions."""
+    """Return the best translations by CSLS of all rows, in both directions.
+
+    Parameters
+    ----------
+    raised
+        Pairs that compete with more than their CSLS; what is returned is their CSLS alone.
+    """
     x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
     of_source, of_target = nearest_rows(x, z, k, tiles)
     r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
     forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
-    back, _ = _best_by_gap(z, x, of_target, r_target / 2, tiles)
-    return BestNeighbors(forth, 2 * gaps - r_target, back)
+    back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
+    scores, back_scores = 2 * gaps - r_target, 2 * back_gaps - r_source
+    if raised is not None and len(raised.bonus):
+        own, other = raised.source, raised.target
+        csls = 2 * np.einsum("ij,ij->i", x[own], z[other]) - r_target[own] - r_source[other]
+        forth, scores = _best_of_raised(forth, scores, own, other, csls, raised.bonus)
+        back, _ = _best_of_raised(back, back_scores, other, own, csls, raised.bonus)
+    return BestNeighbors(forth, scores, back)
+
+
+def _best_of_raised(
+    best: RowIndices,
+    scores: Vector,
+    queries: RowIndices,
+    targets: RowIndices,
+    csls: Vector,
+    bonus: Vector,
+) -> tuple[RowIndices, Vector]:
+    """Return the best target of each query and its CSLS, where raised pairs compete."""
+    total = csls + bonus
+    order = np.lexsort((total, queries))
+    is_last = np.append(queries[order][1:] != queries[order][:-1], True)
+    top = order[is_last]  # of each query, the raised pair that scores most
+    top = top[total[top] > scores[queries[top]]]
+    best, scores = best.copy(), scores.copy()
+    best[queries[top]], scores[queries[top]] = targets[top], csls[top]
+    return best, scores
 
 
 def neighborhoods(

@@ -2,6 +2,11 @@
 
 g(x, z), the cosine of character n-grams (retrieval.rerank.ngrams), is compared among the most
 frequent words of both languages; a pair is taken where each is the other's best and g is large.
+
+Most pairs of a poor seed are wrong, and the first maps with them. So while the pairs grow, words
+that are spelt alike keep a bonus beside their vectors' CSLS:
+
+    CSLS(x, z) + letters (g - g^2 / 2)
 """
 
 from __future__ import annotations
@@ -17,11 +22,14 @@ from geomm_plugin.dictionary import Dictionary, RowPairs
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.retrieval import Raised
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
 FREQUENT_WORDS = 8000
 MIN_COSINE = 0.5
 MIN_LETTERS = 4
+MIN_RAISED = 0.3  # cosine below which the letters give no bonus
+RAISED_PER_WORD = 50
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -32,6 +40,7 @@ class Cognates(Seed):
     by_spelling: ClassVar[bool] = True
     words: Annotated[int, AtLeast(1)] = FREQUENT_WORDS  # of each language
     cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # pairs are spelt more alike than this
+    letters: Annotated[float, AtLeast(0)] = 0.5  # weight of the bonus; 0: the pairs alone
 
     def pairs(self, source: Language, target: Language) -> RowPairs:
         """Return the pairs, weighted by how alike they are."""
@@ -39,6 +48,15 @@ class Cognates(Seed):
             source.words[: self.words], target.words[: self.words], self.cosine
         )
         return weighted_pairs(rows, columns, cosines)
+
+    def raised(self, source: Language, target: Language) -> Raised | None:
+        """Return words spelt alike, with their bonus."""
+        if not self.letters:
+            return None
+        rows, columns, cosines = alike_rows(
+            source.words[: self.words], target.words[: self.words], MIN_RAISED, RAISED_PER_WORD
+        )
+        return Raised(rows, columns, self.letters * (cosines - cosines**2 / 2))
 
 
 def cognates(
@@ -70,16 +88,21 @@ def cognate_rows(
     source: Sequence[str], target: Sequence[str], min_cosine: float = MIN_COSINE
 ) -> tuple[RowIndices, RowIndices, Vector]:
     """Return (source row, target row, g) of the cognates, in the order of the source."""
+    rows, columns, cosines = alike_rows(source, target, min_cosine, len(target))
+    is_mutual = _is_best(rows, columns, cosines) & _is_best(columns, rows, cosines)
+    return rows[is_mutual], columns[is_mutual], cosines[is_mutual]
+
+
+def alike_rows(
+    source: Sequence[str], target: Sequence[str], min_cosine: float, count: int
+) -> tuple[RowIndices, RowIndices, Vector]:
+    """Return (source row, target row, g) of words spelt alike, at most `count` for each word."""
     here = np.array([row for row, word in enumerate(source) if _is_long(word)], np.intp)
     there = np.array([row for row, word in enumerate(target) if _is_long(word)], np.intp)
     ngrams = Ngrams.of([source[row] for row in here], [target[row] for row in there])
-    rows, columns, cosines = ngrams.alike(
-        [source[row] for row in here], min_cosine, count=len(there)
-    )
+    rows, columns, cosines = ngrams.alike([source[row] for row in here], min_cosine, count)
     is_alike = cosines > min_cosine
-    rows, columns, cosines = rows[is_alike], columns[is_alike], cosines[is_alike]
-    is_mutual = _is_best(rows, columns, cosines) & _is_best(columns, rows, cosines)
-    return here[rows[is_mutual]], there[columns[is_mutual]], cosines[is_mutual]
+    return here[rows[is_alike]], there[columns[is_alike]], cosines[is_alike]
 
 
 def _is_long(word: str) -> bool:

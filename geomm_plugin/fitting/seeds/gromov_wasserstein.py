@@ -6,8 +6,10 @@ F F' = (XX')^(1/2) and H H' = (ZZ')^(1/2) of the n most frequent words, centered
 a pair is before any structure is compared, each term over its standard deviation:
 
     L = frequency (-|log(i + 10) - log(j + 10)|) + profile cosine(profile_i, profile_j)
+        + spelling g(i, j)
 
-with i, j the ranks of the words. Solved by M = F' P H, P = Sinkhorn((F M H' / std + L) / eps), with
+with i, j the ranks of the words and g how alike they are spelt (as it is, since most are 0).
+Solved by M = F' P H, P = Sinkhorn((F M H' / std + L) / eps), with
 eps falling from 1 to 0.05, so that only d x d matrices and one n x n coupling are needed; the pairs
 are the mutual largest entries of P. Alvarez-Melis and Jaakkola: "Gromov-Wasserstein Alignment of
 Word Embedding Spaces", EMNLP 2018, for the problem; the prior by frequency and the root of the
@@ -23,6 +25,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fitting.seeds.cognates import MIN_RAISED, RAISED_PER_WORD, alike_rows
 from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import factor, profiles
 from geomm_plugin.parameters import AtLeast, Within
@@ -42,6 +45,7 @@ class GromovWasserstein(Seed):
     power: Annotated[float, Within(0, 1)] = 0.5  # p of the kernels K^p
     frequency: Annotated[float, AtLeast(0)] = 0.3  # weight of the ranks; 0 switches them off
     profile: Annotated[float, AtLeast(0)] = 0.3  # weight of the sorted similarities
+    spelling: Annotated[float, AtLeast(0)] = 0.0  # weight of the letters; 0: structure alone
     steps: Annotated[int, AtLeast(1)] = 60
 
     def pairs(self, source: Language, target: Language) -> RowPairs:
@@ -49,7 +53,13 @@ class GromovWasserstein(Seed):
         count = min(self.words, len(source), len(target))
         F = factor(source.frequent(count), self.power)
         H = factor(target.frequent(count), self.power)
-        coupling = couple(F, H, self.prior(F, H), self.steps)
+        prior = self.prior(F, H)
+        if self.spelling:
+            here, there, cosines = alike_rows(
+                source.words[:count], target.words[:count], MIN_RAISED, RAISED_PER_WORD
+            )
+            prior[here, there] += np.float32(self.spelling) * cosines
+        coupling = couple(F, H, prior, self.steps)
         rows, columns = mutual_best(coupling)
         return weighted_pairs(rows, columns, coupling[rows, columns])
 

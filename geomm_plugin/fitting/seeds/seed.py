@@ -17,6 +17,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.retrieval import Raised
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Seed(ABC):
     @abstractmethod
     def pairs(self, source: Language, target: Language) -> RowPairs:
         """Return pairs of rows, marked as induced, with a weight each (1 on average)."""
+
+    def raised(self, source: Language, target: Language) -> Raised | None:
+        """Return pairs that keep a bonus while the seed's pairs grow; None if there are none."""
+        return None
 
 
 def weighted_pairs(source: RowIndices, target: RowIndices, weights: Vector) -> RowPairs:

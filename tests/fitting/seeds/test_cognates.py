@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, cognates
-from geomm_plugin.fitting.seeds.cognates import cognate_rows
+from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.fitting.seeds.cognates import MIN_RAISED, Cognates, alike_rows, cognate_rows
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
 OTHERS = ["garden", "winter", "chapel", "bottle", "silver", "kitchen"]
@@ -50,3 +51,15 @@ def test_pairs_are_mutual_and_more_alike_than_asked():
         assert np.allclose(cosines[rows].max(axis=1), alike, atol=1e-5)
         assert np.allclose(cosines[:, columns].max(axis=0), alike, atol=1e-5)
         assert len(set(rows.tolist())) == len(set(columns.tolist())) == len(rows)
+
+
+def test_words_spelt_alike_keep_a_bonus_by_their_letters():
+    words = ["национальный", "информация", "президент", "собака", "и"]
+    other = ["nationale", "information", "president", "presidente", "chien"]
+    source, target = (Language(some, np.zeros((5, 2), np.float32)) for some in (words, other))
+    rows, columns, cosines = alike_rows(words, other, MIN_RAISED, 5)
+    raised = Cognates(letters=0.5).raised(source, target)
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) >= {(1, 1), (2, 2)}
+    assert (raised.source == rows).all() and (raised.target == columns).all()
+    assert raised.bonus == pytest.approx(0.5 * (cosines - cosines**2 / 2))
+    assert Cognates(letters=0).raised(source, target) is None

@@ -51,3 +51,19 @@ def test_languages_of_different_sizes_take_the_words_that_both_have(rotated):
     pairs = GromovWasserstein().pairs(source, few)
     assert pairs.source.max() < 150
     assert share_right(pairs) > 0.9
+
+
+def test_words_spelt_alike_are_paired_where_structure_says_nothing():
+    random = np.random.default_rng(3)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    words = ["".join(random.choice(letters, 8)) for _ in range(80)]
+    order = random.permutation(80)
+    source = Language(words, random.normal(size=(80, 10)).astype(np.float32))
+    target = Language(
+        [words[row] for row in order], random.normal(size=(80, 10)).astype(np.float32)
+    )
+    shares = []
+    for weight in (0.0, 10.0):
+        pairs = GromovWasserstein(spelling=weight).pairs(source, target)
+        shares.append(np.mean(order[pairs.target] == pairs.source))
+    assert shares[0] < 0.2 and shares[1] > 0.9
