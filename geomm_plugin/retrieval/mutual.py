@@ -74,7 +74,8 @@ def best_neighbors(
     r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
     forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
     back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
-    scores, back_scores = 2 * gaps - r_target, 2 * back_gaps - r_source
+    scores: Vector = 2 * gaps - r_target
+    back_scores: Vector = 2 * back_gaps - r_source
     if raised is not None and len(raised.bonus):
         own, other = raised.source, raised.target
         csls = 2 * np.einsum("ij,ij->i", x[own], z[other]) - r_target[own] - r_source[other]
