@@ -78,6 +78,7 @@ __all__ = [
     "compare",
     "drift",
     "evaluate",
+    "explore",
     "get_mapper",
     "hookimpl",
     "identical_words",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 
@@ -52,7 +50,7 @@ def command(
         geomm explore aligned/mapper en=wiki.en.vec es=wiki.es.vec
         geomm explore procrustes/mapper geomm/mapper en=wiki.en.vec es=wiki.es.vec
     """
-    from geomm_plugin.views.explorer import Explorer, ExplorerServer, redirect_page
+    from geomm_plugin.views.explorer import explore
 
     models = [text for text in arguments if "=" not in text]
     files = [text for text in arguments if "=" in text]
@@ -62,15 +60,11 @@ def command(
         )
     with progress.shown(quiet):
         spaces = _demo_spaces() if demo else _spaces(models, files, max_words)
-        with progress.task("Sorting words"):
-            explorer = Explorer(spaces)
-        explorer.prepare()
-    with ExplorerServer(explorer, port) as server, redirect_page(server.address) as page:
-        show(f"Explore at {server.address}  (Ctrl-C ends it)")
-        if not no_browser:
-            webbrowser.open(page.as_uri())  # the address itself would be seen by `ps`
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
+    explore(spaces, port=port, browser=not no_browser, quiet=quiet, on_address=_show_address)
+
+
+def _show_address(address: str) -> None:
+    show(f"Explore at {address}  (Ctrl-C ends it)")
 
 
 def _spaces(

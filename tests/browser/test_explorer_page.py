@@ -60,13 +60,23 @@ def best(page, retrieval, language):
     return page.wait(f'[data-list="{retrieval}/{language}"] li:first-child .word').text
 
 
-def test_a_search_finds_the_translations_by_both_scores(opened):
+def test_a_search_finds_the_translations_by_every_score(opened):
     choose(opened, "DOG", "dog")
-    for retrieval in ("cosine", "csls"):
+    for retrieval in ("cosine", "csls", "reranked"):
         assert best(opened, retrieval, "es") == "perro"
         assert best(opened, retrieval, "he") == "כלב"
     labels = opened.texts("#picture text")
     assert "dog" in labels and "perro" in labels
+    assert opened.complaints() == []
+
+
+def test_an_example_is_clicked_and_a_score_tells_why(opened):
+    assert opened.find("#examples")[0].is_displayed()
+    opened.wait("#examples .word", "cat").click()
+    opened.wait("#word", "cat")
+    assert not opened.find("#examples")[0].is_displayed()
+    why = opened.wait('[data-list="reranked/es"] .why').text
+    assert "CSLS" in why and "letters" in why
     assert opened.complaints() == []
 
 

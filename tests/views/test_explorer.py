@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
+from geomm_plugin.views.explorer.opening import as_spaces
 from geomm_plugin.views.explorer.word_search import WordSearch, fold
 from geomm_plugin.views.principal_plane import principal_plane
 
@@ -56,6 +57,47 @@ def test_folding_ignores_case_and_accents(text):
     assert not any(map(unicodedata.combining, fold(text)))
 
 
+def test_shares_make_up_the_score():
+    space = SharedSpace(
+        {
+            "en": Embeddings(["water", "hotel", "music"], np.eye(3)),
+            "es": Embeddings(["agua", "hotel", "musica"], np.eye(3)),
+        }
+    )
+    answers = Explorer({"one": space}).translate(0, "en", 2, "reranked")["es"]
+    assert answers[0]["word"] == "musica" and answers[0]["shares"]["letters"] > 0.2
+    for answer in answers:
+        assert list(answer["shares"]) == ["csls", "letters"]
+        assert sum(answer["shares"].values()) == pytest.approx(answer["score"])
+    assert "shares" not in Explorer({"one": space}).translate(0, "en", 2, "csls")["es"][0]
+
+
+def test_there_are_words_to_begin_with():
+    words = ["the", "of", "2024", "<b>x", "parliament", "Madrid", "house", "water"]
+    words += [f"word{chr(97 + n)}" for n in range(20)]
+    space = SharedSpace(
+        {"en": Embeddings(words, np.eye(28)), "zh": Embeddings(["水"], np.eye(1, 28))}
+    )
+    examples = Explorer({"one": space}).about()["examples"]
+    chosen = [word["word"] for word in examples if word["language"] == "en"]
+    assert len(chosen) == 4 and all(word.isalpha() and len(word) > 3 for word in chosen)
+    assert all(words[word["row"]] == word["word"] for word in examples if word["language"] == "en")
+    assert Explorer({"one": toy_space(count=3)}).about()["examples"], "few words are enough"
+
+
+def test_keyed_vectors_and_languages_are_one_space():
+    gensim = pytest.importorskip("gensim")
+    keyed = gensim.models.KeyedVectors(3)
+    keyed.add_vectors(["a", "b"], np.eye(3, dtype=np.float32)[:2])
+    spaces = as_spaces({"en": keyed, "es": Embeddings(["c", "d"], np.eye(3)[:2])})
+    assert list(spaces) == ["aligned files"]
+    answers = Explorer(spaces).translate(0, "en", 1, "cosine")
+    assert answers["es"][0]["word"] == "d"
+    two = {"one": toy_space(), "two": toy_space(1)}
+    assert as_spaces(two) == two
+    assert list(as_spaces(two["one"]).values()) == [two["one"]]
+
+
 def test_a_word_as_typed_comes_before_frequent_words_that_only_begin_so():
     space = SharedSpace(
         {
@@ -71,7 +113,7 @@ def test_a_word_as_typed_comes_before_frequent_words_that_only_begin_so():
     assert [w["word"] for w in explorer.search("CAFE", "fr")] == ["café", "cafés"]
 
 
-@pytest.mark.parametrize("retrieval", ["cosine", "csls"])
+@pytest.mark.parametrize("retrieval", ["cosine", "csls", "reranked"])
 def test_translations_are_those_of_the_space(retrieval):
     space = toy_space()
     answers = Explorer({"a": space}).translate(0, "en", 3, retrieval)
@@ -229,6 +271,7 @@ import resource, socket, sys, threading, time
 import numpy as np
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
+from geomm_plugin.views.explorer.opening import as_spaces
 space = SharedSpace({"en": Embeddings(["a"], np.ones((1, 2)))})
 attempts, accept = [], ExplorerServer.get_request
 ExplorerServer.get_request = lambda server: (attempts.append(1), accept(server))[1]

@@ -12,17 +12,22 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import progress
+from geomm_plugin.arrays import RowIndices
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.retrieval import Index
+from geomm_plugin.retrieval import Index, Reranked, UnitRows
+from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.views.explorer.word_search import WordSearch
 from geomm_plugin.views.principal_plane import principal_plane
 
-RETRIEVALS = ("cosine", "csls")
+RETRIEVALS = ("cosine", "csls", "reranked")
 SUGGESTIONS = 12
 TRANSLATIONS = 10
 NEIGHBORS = 6  # words of each language in the picture
 LONGEST_TEXT = 200
+EXAMPLES = 4  # words of each language to begin with
+FREQUENT_WORDS = 2000  # from which they are taken
+SHORTEST_EXAMPLE = 4  # letters: shorter words are mostly "of" and "the"
 
 
 class Explorer:
@@ -54,19 +59,23 @@ class Explorer:
         self._locks: dict[Index, threading.Lock] = {}
 
     def about(self) -> dict[str, Any]:
-        """Return the languages and the mappers."""
+        """Return the languages, the mappers, and words to begin with."""
         return {
             "languages": [
                 {"language": language, "words": len(words)}
                 for language, words in self._vocabularies.items()
             ],
             "mappers": self.names,
+            "examples": [word for language in self.languages for word in self._examples(language)],
         }
 
     def prepare(self) -> None:
-        """Map the words of the first space, so that the first question need not wait for it."""
+        """Map the words of the first space, and open what was saved of it."""
         for language in progress.over("Preparing", self.languages):
             self.picture(0, language, 0)
+            for target in self.languages:
+                if target != language:
+                    self._index(0, language, target, "csls")
 
     def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """Return words that begin with a text, in one language or all; the nearest to it first."""
@@ -82,7 +91,10 @@ class Explorer:
     def translate(
         self, mapper: int, language: str, row: int, retrieval: str
     ) -> dict[str, list[dict[str, Any]]]:
-        """Return the best translations of a word in each other language, with their scores."""
+        """Return the best translations of a word in each other language, with their scores.
+
+        Those of "reranked" come with their `shares`: what CSLS and each feature add to the score.
+        """
         if retrieval not in RETRIEVALS:
             raise ParameterError(f"The retrieval is one of {', '.join(RETRIEVALS)}.")
         return {
@@ -110,16 +122,37 @@ class Explorer:
         self, mapper: int, language: str, row: int, target: str, retrieval: str, count: int
     ) -> list[dict[str, Any]]:
         space, row = self._space(mapper), self._row(language, row)
-        with self._making:  # each index is made once, then cached
-            index = space.index(language, target, retrieval)
-            lock = self._locks.setdefault(index, threading.Lock())
+        index, lock = self._index(mapper, language, target, retrieval)
         query = space.unit_rows(language).take(np.array([row]))
         with lock:
             nearest = index.search(query, min(count, len(self._vocabularies[target])))
+            shares = _shares(index, query, nearest.indices[0])
         return [
-            self._word(target, int(where)) | {"score": float(score)}
-            for where, score in zip(nearest.indices[0], nearest.scores[0], strict=True)
+            self._word(target, int(where)) | {"score": float(score)} | share
+            for where, score, share in zip(
+                nearest.indices[0], nearest.scores[0], shares, strict=True
+            )
         ]
+
+    def _index(
+        self, mapper: int, source: str, target: str, retrieval: str
+    ) -> tuple[Index, threading.Lock]:
+        """Return an index, made once, and the lock under which it is asked."""
+        with self._making:
+            index = self._space(mapper).index(source, target, retrieval)
+            return index, self._locks.setdefault(index, threading.Lock())
+
+    def _examples(self, language: str) -> list[dict[str, Any]]:
+        """Return some frequent words with a meaning of their own, as far as their length tells."""
+        words = self._vocabularies[language][:FREQUENT_WORDS]
+        plain = [
+            row
+            for row, word in enumerate(words)
+            if len(word) >= SHORTEST_EXAMPLE and word.isalpha() and word.islower()
+        ]
+        rows = plain if len(plain) > EXAMPLES else range(len(words))
+        step = max(1, len(rows) // (EXAMPLES + 1))
+        return [self._word(language, row) for row in rows[step::step][:EXAMPLES]]
 
     def _word(self, language: str, row: int) -> dict[str, Any]:
         return {"language": language, "row": row, "word": self._vocabularies[language][row]}
@@ -143,3 +176,15 @@ class Explorer:
         if not 0 <= row < count:
             raise ParameterError(f"Words of {language} have rows from 0 to {count - 1}, not {row}.")
         return row
+
+
+def _shares(index: Index, query: UnitRows, targets: RowIndices) -> list[dict[str, Any]]:
+    """Return what makes up the score of each target, where an index tells."""
+    if not isinstance(index, RerankedIndex):
+        return [{} for _ in targets]
+    shares = index.shares(query, targets)
+    names = {"base": str(Reranked().base)}
+    return [
+        {"shares": {names.get(name, name): float(share[at]) for name, share in shares.items()}}
+        for at in range(len(targets))
+    ]

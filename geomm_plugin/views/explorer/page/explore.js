@@ -1,10 +1,10 @@
-// The explorer: a word, its translations by cosine and CSLS, and the words around it.
+// The explorer: a word, its translations by each score, and the words around it.
 
 import { colorClass, drawing, element, languageName, languageTag, shape } from "./elements.js";
 import { drawPicture } from "./picture.js";
 import { Suggestions } from "./suggestions.js";
 
-const RETRIEVALS = { cosine: "Cosine", csls: "CSLS" };
+const RETRIEVALS = { cosine: "Cosine", csls: "CSLS", reranked: "Re-ranked" };
 const PATIENCE = 400; // milliseconds before the page says that it waits
 
 const at = (id) => document.getElementById(id);
@@ -84,6 +84,7 @@ function showWord({ language, word }) {
   at("only").replaceChildren();
   at("translations").replaceChildren(...state.languages.filter((l) => l !== language).map(card));
   at("result").hidden = false;
+  at("examples").hidden = true;
 }
 
 function tag(language) {
@@ -129,7 +130,37 @@ function translation(word) {
   const button = element("button",
     { type: "button", class: "word", lang: languageTag(word.language), dir: "auto", "data-key": key(word) }, word.word);
   button.addEventListener("click", () => choose(word));
-  return element("li", {}, button, element("span", { class: "score" }, word.score.toFixed(3).replace("-", "\u2212")));
+  const item = element("li", {}, button, element("span", { class: "score" }, number(word.score)));
+  if (word.shares) item.append(element("span", { class: "why" }, why(word.shares)));
+  return item;
+}
+
+// "CSLS 0.120 + letters 0.310": what a score is made of.
+function why(shares) {
+  return Object.entries(shares)
+    .map(([name, share], i) => {
+      const shown = RETRIEVALS[name] ?? name;
+      return i ? `${share < 0 ? "\u2212" : "+"} ${shown} ${number(Math.abs(share))}` : `${shown} ${number(share)}`;
+    })
+    .join(" ");
+}
+
+function number(value) {
+  return value.toFixed(3).replace("-", "\u2212");
+}
+
+function showExamples(words) {
+  const rows = state.languages.map((language) => {
+    const buttons = words.filter((word) => word.language === language).map((word) => {
+      const button = element("button",
+        { type: "button", class: "word", lang: languageTag(language), dir: "auto" }, word.word);
+      button.addEventListener("click", () => choose(word));
+      return button;
+    });
+    return element("p", {}, tag(language), ...buttons);
+  });
+  at("examples").append(...rows);
+  at("examples").hidden = state.word !== null;
 }
 
 function key({ language, row }) {
@@ -202,6 +233,7 @@ async function start() {
   const sizes = about.languages.map(({ language, words }) => `${languageName(language)} ${words.toLocaleString("en")}`);
   at("about").textContent = `${sizes.join(", ")} words`;
   showMappers();
+  showExamples(about.examples);
   const suggestions = new Suggestions(at("text"), at("suggestions"), (text) => ask("search", { text }), choose);
   suggestions.languages = state.languages;
   addEventListener("hashchange", show);
