@@ -178,7 +178,8 @@ def write_dictionary(
         example = next(item for item, line in zip(items, lines, strict=True) if line is None)
         warnings.warn(
             f"{len(items) - len(written)} pairs are left out of {path}, since a line of text would "
-            f"not give them back: words with tabs, line breaks and the like, e.g. {example[:2]}.",
+            f"not give them back: words with tabs, line breaks and the like, e.g. "
+            f"{' - '.join(map(repr, example[:2]))}.",
             stacklevel=2,
         )
     if not written:
@@ -292,8 +293,8 @@ def pair_languages(
         if not len(rows):
             raise DictionaryError(
                 f"None of the {len(dictionary)} pairs is in both vocabularies, e.g. "
-                f"{dictionary[:1]}. Check the language order and the letter case of the dictionary "
-                f"{source}-{target}."
+                f"{' - '.join(map(repr, dictionary[0]))}. Check the language order and the letter "
+                f"case of the dictionary {source}-{target}."
             )
         warn_if_swapped(dictionary, source, target, embeddings)
         pairs[source, target] = rows
@@ -329,15 +330,16 @@ def check_key(key: object, embeddings: Mapping[str, object]) -> tuple[str, str]:
         raise LanguagesError(
             f"A dictionary belongs to a pair of languages, e.g. ('en', 'es'); this key is {key!r}."
         )
+    name = "-".join(map(str, key))
     for language in key:
         if language not in embeddings:
             raise LanguagesError(
-                f"The dictionary {key} names the language {language!r}, which has no embeddings; "
+                f"The dictionary {name} names the language {language!r}, which has no embeddings; "
                 f"there are {', '.join(embeddings)}."
             )
     if key[0] == key[1]:
         raise LanguagesError(
-            f"The dictionary {key} must link two different languages. Name each side's own."
+            f"The dictionary {name} must link two different languages. Name each side's own."
         )
     return key
 

@@ -49,7 +49,7 @@ class Parameter:
     default: Any
 
     def __str__(self) -> str:
-        return f"{self.name}={self.default!r}"
+        return f"{self.name}={_text_of(self.default)}"  # as it is typed
 
 
 def parameters_of(owner: type) -> dict[str, Parameter]:
@@ -256,6 +256,8 @@ def choice_text(owner: object) -> str:
 
 
 def _text_of(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
 

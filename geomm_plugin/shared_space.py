@@ -107,8 +107,9 @@ class SharedSpace(Mapping[str, Embeddings]):
         self._embeddings = {name: as_embeddings(value) for name, value in embeddings.items()}
         dimensions = {name: value.dimension for name, value in self._embeddings.items()}
         if len(set(dimensions.values())) > 1:
+            shown = ", ".join(f"{name} {size}" for name, size in dimensions.items())
             raise LanguagesError(
-                f"A shared space has one dimension; these differ: {dimensions}. "
+                f"A shared space has one dimension; these differ: {shown}. "
                 "Map the embeddings with a mapper first."
             )
         self._rows: dict[str, LanguageRows] = {}

@@ -140,7 +140,7 @@ def _names(path: Path, content: dict[str, Any], key: str, known: Iterable[str]) 
         return []
     names = content.pop(key)
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise ParameterError(f"{path}: '{key}' takes a list of texts, such as ['en', 'es'].")
+        raise ParameterError(f'{path}: \'{key}\' takes a list of texts, such as ["en", "es"].')
     return names
 
 

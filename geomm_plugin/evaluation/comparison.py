@@ -166,8 +166,8 @@ class Task:
             for language in pair:
                 if language not in self.embeddings:
                     raise LanguagesError(
-                        f"The test dictionary {pair} names the language {language!r}, which has no "
-                        f"embeddings; there are {', '.join(self.embeddings)}."
+                        f"The test dictionary {'-'.join(pair)} names the language {language!r}, "
+                        f"which has no embeddings; there are {', '.join(self.embeddings)}."
                     )
         parts = [part for task in self.fits() for part in task.tasks]
         if self.tasks and not parts:

@@ -48,7 +48,9 @@ def learning_curve(
     longest = max((len({word for word, _ in pairs}) for pairs in given.values()), default=0)
     chosen = sorted({min(size, longest) for size in sizes})
     if not chosen or chosen[0] < 1:
-        raise ParameterError(f"Sizes are numbers of words from 1 on; they are {list(sizes)}.")
+        raise ParameterError(
+            f"Sizes are numbers of words from 1 on; they are {', '.join(map(str, sizes))}."
+        )
     mappers = list(label_mappers(mappers).values())
     rows: list[dict[str, Any]] = []
     for size in chosen:

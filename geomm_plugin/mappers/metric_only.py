@@ -39,8 +39,9 @@ class MetricOnly(LinearMapper):
 
         dimensions = {language: view.shape[1] for language, view in vectors.items()}
         if len(set(dimensions.values())) > 1:
+            shown = ", ".join(f"{name} {size}" for name, size in dimensions.items())
             raise LanguagesError(
-                f"metric_only needs languages of one dimension; these differ: {dimensions}. "
+                f"metric_only needs languages of one dimension; these differ: {shown}. "
                 "Use geomm, procrustes, unconstrained or regression."
             )
         d = next(iter(dimensions.values()))

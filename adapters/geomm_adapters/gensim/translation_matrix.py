@@ -120,8 +120,8 @@ class TranslationMatrix:
         pairs = list(word_pairs)
         if not pairs or any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
             raise DictionaryError(
-                "Each training item must be a pair (word, translation); "
-                f"the first of {len(pairs)} is {pairs[:1]}."
+                "Each training item must be a pair (word, translation); there are "
+                f"{len(pairs)}{f', the first is {pairs[0]!r}' if pairs else ''}."
             )
         source, target = as_embeddings(self.source_lang_vec), as_embeddings(self.target_lang_vec)
         self.mapper.fit({SOURCE: source, TARGET: target}, {(SOURCE, TARGET): pairs})
