@@ -1,5 +1,8 @@
 """Packages of other people, as they are found when installed."""
 
+import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -7,14 +10,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = [ROOT / "examples" / name for name in ("your_own_mapper", "your_own_format")]
+NAMES = ("your_own_mapper", "your_own_loss", "your_own_format")
+EXAMPLES = [ROOT / "examples" / name for name in NAMES]
 
 
-def run(*arguments, path):
+DATA = ROOT / "geomm_plugin" / "demo" / "data"
+
+
+def run(*arguments, path, cwd=None):
     return subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
+        cwd=cwd,
         env={"PYTHONPATH": ":".join([str(path), str(ROOT), str(ROOT / "adapters")])},
     )
 
@@ -49,9 +57,8 @@ def test_the_example_packages_pass_their_own_tests(installed, example):
 
 
 def test_the_example_mapper_aligns(installed, tmp_path):
-    data = ROOT / "geomm_plugin" / "demo" / "data"
-    arguments = ["align", f"en={data / 'en.vec.gz'}", f"es={data / 'es.vec.gz'}", "--max-words"]
-    arguments += ["2000", "--dictionary", f"en-es={data / 'en-es.train.txt'}"]
+    arguments = ["align", f"en={DATA / 'en.vec.gz'}", f"es={DATA / 'es.vec.gz'}", "--max-words"]
+    arguments += ["2000", "--dictionary", f"en-es={DATA / 'en-es.train.txt'}"]
     arguments += ["--mapper", "whitening", "--set", "ridge=2.5", "--output", str(tmp_path / "out")]
     done = run("-m", "geomm_plugin", *arguments, path=installed)
     assert done.returncode == 0, done.stderr
@@ -59,9 +66,22 @@ def test_the_example_mapper_aligns(installed, tmp_path):
 
 
 def test_the_example_format_is_found_by_its_suffix(installed, tmp_path):
-    source = ROOT / "geomm_plugin" / "demo" / "data" / "it.vec.gz"
+    source = DATA / "it.vec.gz"
     arguments = ["convert", str(source), str(tmp_path / "it.tsv"), "--max-words", "50"]
     done = run("-m", "geomm_plugin", *arguments, path=installed)
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "it.tsv").read_text().splitlines()) == 50
     assert len((tmp_path / "it.metadata.tsv").read_text().splitlines()) == 50
+
+
+def test_the_example_losses_score_as_their_page_says(installed):
+    text = (ROOT / "examples" / "your_own_loss" / "README.md").read_text(encoding="utf-8")
+    _, _, line = text.replace("\\\n", " ").partition("$ geomm compare ")
+    arguments = shlex.split(line.partition("\n")[0])
+    done = run("-m", "geomm_plugin", "compare", *arguments, "--json", path=installed, cwd=DATA)
+    assert done.returncode == 0, done.stderr
+    shown = dict(re.findall(r"^\| `(\w+)` \| (0\.\d+) \|$", text, re.MULTILINE))
+    printed = {row["mapper"]: row["p@1"] for row in json.loads(done.stdout)}
+    assert shown.keys() == printed.keys()
+    for name, precision in printed.items():
+        assert precision == pytest.approx(float(shown[name]), abs=0.015), name

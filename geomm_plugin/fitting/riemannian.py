@@ -16,6 +16,7 @@ from geomm_plugin.factorization import few_threads
 from geomm_plugin.fitting.fit_report import SolverRun
 
 PATIENCE = 10
+HALVINGS = 40  # of a step that does not lower the cost; after pymanopt's 10 a search is given up
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def minimize(
     """
     import pymanopt
     from pymanopt.optimizers import ConjugateGradient
+    from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
     costs: list[float] = []
     best: list[tuple[Matrix, ...]] = []
@@ -78,7 +80,11 @@ def minimize(
             manifold, decorate(cost), euclidean_gradient=decorate(watched_gradient)
         )
         optimizer = ConjugateGradient(
-            max_iterations=max_iterations, max_time=float("inf"), min_gradient_norm=0, verbosity=0
+            max_iterations=max_iterations,
+            max_time=float("inf"),
+            min_gradient_norm=0,
+            line_searcher=AdaptiveLineSearcher(max_iterations=HALVINGS),
+            verbosity=0,
         )
         initial = list(start) if len(start) > 1 else start[0]
         slope = problem.riemannian_gradient(initial)
