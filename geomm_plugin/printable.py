@@ -9,6 +9,8 @@ India are spelt with them, and they change nothing but the shape of letters.
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 
 JOINERS = "\u200c\u200d"
 
@@ -35,3 +37,12 @@ def printable_json(text: str) -> str:
 
 def _is_harmless(character: str, keep: str) -> bool:
     return character.isprintable() or character in JOINERS or character in keep
+
+
+def terminal_width() -> int | None:
+    """Return how many columns the terminal has; None where standard output is none."""
+    try:
+        is_terminal = sys.stdout.isatty()
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return None
+    return shutil.get_terminal_size().columns if is_terminal else None

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import missing_extra
-from geomm_plugin.printable import printable
+from geomm_plugin.printable import printable, terminal_width
 
 if TYPE_CHECKING:
     import pandas
+
+NARROW_COLUMN = 12  # characters; such a column, mostly of numbers, is not folded
 
 
 @dataclass(frozen=True)
@@ -124,13 +126,34 @@ def markdown_table(rows: list[list[str]]) -> str:
 
 
 def text_table(rows: list[list[str]]) -> str:
-    """Return rows of cells in columns."""
+    """Return rows of cells in columns; on a terminal, cells are folded to its width."""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    width = terminal_width()
+    if width is not None and sum(widths) + 2 * len(widths) - 2 > width:
+        return _folded(rows, widths, width)
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def _folded(rows: list[list[str]], widths: list[int], width: int) -> str:
+    """Return rows in columns that together are no wider than a terminal; long cells are folded."""
+    from rich.console import Console
+    from rich.table import Table as Columns
+    from rich.text import Text
+
+    table = Columns(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for widest in widths:
+        table.add_column(overflow="fold", no_wrap=widest <= NARROW_COLUMN)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    # Written to a text: rich's own ways to a terminal know nothing of what is printable.
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def text_of_cells(cells: list[list[Cell]]) -> str:

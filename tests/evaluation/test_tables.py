@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from geomm_plugin.evaluation import tables
 from geomm_plugin.evaluation.tables import Cell, Table
 
 
@@ -42,3 +43,19 @@ def test_hyphens_stay_hyphens(dashes):
 
 def test_the_best_is_bold_and_has_its_mark():
     assert r"w & \textbf{1}$^{*}$ \\" in Words("w").to_latex()
+
+
+@pytest.mark.parametrize("width", [40, 60, 79])
+def test_a_table_is_folded_to_the_width_of_a_terminal(monkeypatch, width):
+    rows = [["mapper", "pair", "p@1", "why"]]
+    rows += [[f"geomm_plus(regularization={n})", "en-es", "0.631", "word " * 20] for n in range(3)]
+    plain = tables.text_table(rows)
+    monkeypatch.setattr(tables, "terminal_width", lambda: 400)
+    assert tables.text_table(rows) == plain, "there is room"
+    monkeypatch.setattr(tables, "terminal_width", lambda: width)
+    folded = tables.text_table(rows)
+    assert max(map(len, folded.splitlines())) <= width
+    assert folded.count("0.631") == 3 and folded.count("en-es") == 3
+    assert folded.count("word") == 60 and sorted("".join(folded.split())) == sorted(
+        "".join(plain.split())
+    )

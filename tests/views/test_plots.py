@@ -63,6 +63,30 @@ def pairs(embeddings):
     return list(zip(embeddings["en"].words, embeddings["es"].words, strict=True))
 
 
+@pytest.mark.parametrize("length", [1, 8, 30, 300])
+def test_no_label_of_the_space_is_cut(length):
+    from matplotlib.text import Annotation
+
+    random = np.random.default_rng(3)
+    space = {
+        language: Embeddings(
+            [f"{letter * length}{n}" for n in range(12)], random.normal(size=(12, 5))
+        )
+        for language, letter in (("en", "w"), ("es", "m"))
+    }
+    pairs = list(zip(space["en"].words, space["es"].words, strict=True))
+    figure = plot_space(space, space, "en", "es", pairs)
+    for dpi in (100, 200):  # as it was laid out, and as it is saved
+        figure.set_dpi(dpi)
+        figure.canvas.draw()
+        labels = [t for axis in figure.axes for t in axis.texts if isinstance(t, Annotation)]
+        assert len(labels) == 48
+        for label in labels:
+            box = label.get_window_extent()
+            assert box.x0 >= 0 and box.x1 <= figure.bbox.x1, label.get_text()
+            assert box.y0 >= 0 and box.y1 <= figure.bbox.y1, label.get_text()
+
+
 def test_bars_have_the_heights_and_intervals_of_the_rows():
     (axis,) = plot_scores(ROWS).axes
     heights = [bar.get_height() for bars in axis.containers[1::2] for bar in bars]

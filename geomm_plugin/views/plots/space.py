@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
+EDGE = 2  # points between a label and the edge of the figure
 OFFSETS = ((5, 0), (-5, 0), (0, 6), (0, -6), (5, 5), (-5, 5), (5, -5), (-5, -5))
 
 
@@ -66,6 +68,7 @@ def plot_space(
             axis.set_title(title)
         add_legend(figure, axes[0])
         figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # what is laid out stays, now that labels move
         for axis in axes:
             spread_labels(axis)
     return figure
@@ -96,31 +99,61 @@ def _draw(
                 va="center",
             )
             label.set_parse_math(False)
+            label.set_in_layout(False)  # spread_labels finds its place
     axis.set_aspect("equal", adjustable="datalim")
     axis.margins(0.12)
     axis.tick_params(labelbottom=False, labelleft=False, length=0)
 
 
 def spread_labels(axis: Axes) -> None:
-    """Move each label around its point to where it covers no other one, or else the fewest."""
+    """Move each label around its point to where it covers no other one, or else the fewest.
+
+    All of it stays in the figure: a label that would be cut is moved in, or shortened.
+    """
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 
+    figure = axis.get_figure()
+    assert figure is not None
+    inside = figure.bbox.padded(-EDGE * figure.dpi / 72)
     taken: list[Any] = [
         Bbox.from_bounds(x - 6, y - 6, 12, 12)
         for points in axis.collections
         for x, y in axis.transData.transform(np.asarray(points.get_offsets()))
     ]
     for label in [text for text in axis.texts if isinstance(text, Annotation)]:
-        covered = []
+        _shorten(label, inside.width)
+        faults = []
         for offset in OFFSETS:
             _place(label, offset)
             box = label.get_window_extent()
-            covered.append(sum(box.overlaps(other) for other in taken))
-            if not covered[-1]:
+            is_cut = any(_cut(box, inside))
+            faults.append((is_cut, sum(box.overlaps(other) for other in taken)))
+            if faults[-1] == (False, 0):
                 break
-        _place(label, OFFSETS[covered.index(min(covered))])
+        _place(label, OFFSETS[faults.index(min(faults))])
+        x, y = _cut(label.get_window_extent(), inside)
+        across, up = label.xyann
+        label.xyann = (across - x * 72 / figure.dpi, up - y * 72 / figure.dpi)
         taken.append(label.get_window_extent())
+
+
+def _cut(box: Bbox, inside: Bbox) -> tuple[float, float]:
+    """Return by how much a box sticks out, across (to the left: negative) and up; 0 if not."""
+    return (
+        min(box.x0 - inside.x0, 0) + max(box.x1 - inside.x1, 0),
+        min(box.y0 - inside.y0, 0) + max(box.y1 - inside.y1, 0),
+    )
+
+
+def _shorten(label: Annotation, width: float) -> None:
+    """Leave out the end of a text that is wider than the figure."""
+    text = label.get_text()
+    share = width / label.get_window_extent().width
+    while share < 1 and len(text) > 1:
+        text = text[: max(1, int(min(share, 0.95) * len(text)) - 1)]
+        label.set_text(f"{text}…")
+        share = width / label.get_window_extent().width
 
 
 def _place(label: Annotation, offset: tuple[int, int]) -> None:
