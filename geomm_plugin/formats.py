@@ -300,6 +300,18 @@ def finite_blocks(
         start += len(block)
 
 
+def check_utf8(words: Iterable[str], holder: str) -> None:
+    """Refuse a word that is not UTF-8 by name, for what cannot hold one."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise FormatError(
+                f"{holder} cannot hold the word {word!r}, which is not UTF-8. Rename the word, or "
+                "write a .safetensors file, which holds any word."
+            ) from None
+
+
 def word_bytes(word: str) -> bytes:
     """Return a word in UTF-8; bytes that were not UTF-8 when it was read are the same again."""
     try:
@@ -355,7 +367,15 @@ def find_format(
             known for known in registry.formats.values() if _checks_content(known)
         ]
         recognized = [known for known in candidates if _recognizes(known, path)]
-        fitting = _built_in_or_all(recognized) or fitting
+        if not recognized and _is_pickle(path):
+            raise FormatError(
+                f"{path} is a pickle, as gensim's own save() writes it; a pickle can run code, and "
+                "is not opened here. If you trust it, open it with gensim's KeyedVectors.load "
+                "(Word2Vec.load for a model) and pass the object, or save it once with "
+                "save_word2vec_format('x.vec')."
+            )
+        by_content = [known for known in recognized if _checks_content(known)]
+        fitting = _built_in_or_all(by_content or recognized) or fitting
     elif to_write or not path.exists():
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
@@ -395,6 +415,15 @@ def _recognizes(known: type[Format], path: Path) -> bool:
 def _checks_content(known: type[Format]) -> bool:
     """Tell whether a format checks content; the default `recognizes` accepts any file."""
     return known.recognizes.__func__ is not Format.recognizes.__func__  # type: ignore[attr-defined]
+
+
+def _is_pickle(path: Path) -> bool:
+    """Tell by the first bytes: the mark of a protocol, and its number."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        begin = stream.read(2)
+    return len(begin) == 2 and begin[0] == 0x80 and 2 <= begin[1] <= 5
 
 
 def _why_no_format(path: Path) -> str:

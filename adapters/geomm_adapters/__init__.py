@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from geomm_adapters.arrow.files import ArrowFile, ParquetFile
 from geomm_adapters.fasttext.model_file import FastTextBin
 from geomm_adapters.fasttext.package import from_fasttext, is_fasttext
+from geomm_adapters.gensim.back_mapping import BackMappingTranslationMatrix
 from geomm_adapters.gensim.keyed_vectors import (
     align_keyedvectors,
     from_keyedvectors,
@@ -23,6 +24,7 @@ from geomm_adapters.spacy_vectors import (
 from geomm_adapters.static_model import StaticModelFolder, from_static_model, is_static_model
 from geomm_adapters.text.fasttext_vec import FastTextVec
 from geomm_adapters.text.glove_text import GloveText
+from geomm_adapters.text.multilingual_text import MultilingualText
 from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format
@@ -30,9 +32,11 @@ from geomm_plugin.hookspecs import hookimpl
 
 __all__ = [
     "ArrowFile",
+    "BackMappingTranslationMatrix",
     "FastTextBin",
     "FastTextVec",
     "GloveText",
+    "MultilingualText",
     "NpyVectors",
     "ParquetFile",
     "SafetensorsFile",
@@ -54,6 +58,7 @@ __all__ = [
 def register_formats() -> Iterable[type[Format]]:
     """The file formats of this package."""
     return [
+        MultilingualText,
         FastTextVec,
         SafetensorsFile,
         FastTextBin,

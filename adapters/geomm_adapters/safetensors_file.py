@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
@@ -72,7 +72,7 @@ class SafetensorsFile(Format):
             disk.create(path) as stream,
             progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
         ):
-            _write_header(
+            write_header(
                 stream,
                 {
                     "vectors": ("F32", shape, 4 * shape[0] * shape[1]),
@@ -87,8 +87,13 @@ class SafetensorsFile(Format):
             stream.write(text)
 
 
-def _write_header(stream: BinaryIO, tensors: dict[str, tuple[str, Sequence[int], int]]) -> None:
-    header: dict[str, Any] = {"__metadata__": _METADATA}
+def write_header(
+    stream: BinaryIO,
+    tensors: Mapping[str, tuple[str, Sequence[int], int]],
+    metadata: Mapping[str, str] = _METADATA,
+) -> None:
+    """Write where each tensor stands: its type, its shape and its bytes, which follow."""
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begin = 0
     for name, (kind, shape, size) in tensors.items():
         offsets = [begin, begin + size]

@@ -2,29 +2,35 @@
 
 The tokens that are whole words are the vocabulary; any other word is the mean of its tokens, as
 model2vec encodes it (which takes the package `tokenizers`; without it only whole words are known).
-Folders are read without either library.
+Folders are read and written without either library.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from geomm_adapters.safetensors_file import write_header
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.formats import Format
+from geomm_plugin.formats import Format, check_utf8, finite_blocks
 
 _FOLDERS = ("", "0_StaticEmbedding")  # model2vec's own layout, and sentence-transformers'
 _TENSORS = ("embeddings", "embedding.weight")
 _WORD_BEGINS = ("▁", "Ġ")  # SentencePiece, byte-level BPE
+_UNKNOWN = "[UNK]"
+_CONFIG = {"model_type": "model2vec", "architectures": ["StaticModel"], "normalize": False}
+_STATIC_EMBEDDING = "sentence_transformers.models.StaticEmbedding"
+_MODULES = [{"idx": 0, "name": "0", "path": ".", "type": _STATIC_EMBEDDING}]
 Ids = Callable[[str], list[int]]
 
 
@@ -56,6 +62,25 @@ class StaticModelFolder(Format):
         """Return the tensors and the tokenizer."""
         folder = _find(path) or path
         return [folder / "model.safetensors", folder / "tokenizer.json"]
+
+    def write(self, path: Path, embeddings: Embeddings) -> None:
+        """Write a model whose tokens are the words; texts are cut at spaces and punctuation.
+
+        The last token stands for all others, at zero.
+        """
+        embeddings = embeddings.distinct()
+        check_utf8(embeddings.words, "A static model")
+        disk.make_folder(path)
+        shape = (len(embeddings) + 1, embeddings.dimension)
+        with disk.create(path / "model.safetensors") as stream:
+            write_header(stream, {_TENSORS[0]: ("F32", shape, 4 * shape[0] * shape[1])}, {})
+            for _, rows in finite_blocks(embeddings, "<f4"):
+                stream.write(rows.data)
+            stream.write(np.zeros(shape[1], "<f4").tobytes())
+        files = {"tokenizer": _word_tokenizer(embeddings.words), "config": _CONFIG}
+        for name, content in (files | {"modules": _MODULES}).items():
+            text = json.dumps(content, ensure_ascii=False).encode()
+            disk.write_file(path / f"{name}.json", text)
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the tokens that are whole words."""
@@ -154,6 +179,8 @@ def _words(description: Mapping[str, Any]) -> dict[str, int]:
     special = {added["content"] for added in description.get("added_tokens") or ()}
     special.add(model.get("unk_token"))
     tokens = sorted((number, token) for token, number in vocabulary.items() if token not in special)
+    if model.get("type") == "WordLevel":
+        return {token: number for number, token in tokens}
     continuing = model.get("continuing_subword_prefix")
     if continuing:  # WordPiece
         return {token: number for number, token in tokens if not token.startswith(continuing)}
@@ -161,6 +188,33 @@ def _words(description: Mapping[str, Any]) -> dict[str, int]:
     if not marked:  # whole words only
         return {token: number for number, token in tokens}
     return {token[1:]: n for n, token in tokens if token[:1] in marked and len(token) > 1}
+
+
+def _word_tokenizer(words: Sequence[str]) -> dict[str, Any]:
+    """Describe a tokenizer of words as the library `tokenizers` reads it.
+
+    Where no word has a capital letter, texts are lower-cased, too.
+    """
+    unknown = _UNKNOWN
+    vocabulary = {word: number for number, word in enumerate(words)}
+    while unknown in vocabulary:
+        unknown += "_"
+    lower = all(word == word.lower() for word in words)
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Lowercase"} if lower else None,
+        "pre_tokenizer": {"type": "Whitespace"},
+        "post_processor": None,
+        "decoder": None,
+        "model": {
+            "type": "WordLevel",
+            "vocab": vocabulary | {unknown: len(words)},
+            "unk_token": unknown,
+        },
+    }
 
 
 def _check(description: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,19 +113,3 @@ def matrix_of(path: Path, column: Any, words: list[str]) -> Matrix:
 def indices(rows: npt.NDArray[np.intp]) -> Any:
     """Return rows as `take` wants them."""
     return import_pyarrow("A table").array(rows)
-
-
-def words_array(pyarrow: Any, words: Sequence[str]) -> Any:
-    """Return words as a column; one that is not UTF-8 is refused by name."""
-    try:
-        return pyarrow.array(list(words), pyarrow.string())
-    except (UnicodeEncodeError, pyarrow.ArrowException):
-        for word in words:
-            try:
-                word.encode()
-            except UnicodeEncodeError:
-                raise FormatError(
-                    f"Arrow's tables cannot hold the word {word!r}, which is not UTF-8. Rename the "
-                    "word, or write a .safetensors file, which holds any word."
-                ) from None
-        raise

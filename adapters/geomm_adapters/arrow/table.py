@@ -28,14 +28,13 @@ from geomm_adapters.arrow.columns import (
     matrix_of,
     texts,
     whole_numbers,
-    words_array,
 )
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 from geomm_plugin.files import disk
-from geomm_plugin.formats import Format, finite_blocks
+from geomm_plugin.formats import Format, check_utf8, finite_blocks
 
 WORD, VECTOR, LANGUAGE, RANK = "word", "vector", "language", "rank"
 
@@ -119,11 +118,12 @@ class ArrowTable(Format):
         ):
             for number, embeddings in enumerate(languages.values()):
                 rank = 0
+                check_utf8(embeddings.words, "An Arrow table")
                 for words, rows in finite_blocks(embeddings, np.float32):
                     codes = np.full(len(rows), number, np.int32)
                     columns = {
                         LANGUAGE: pyarrow.DictionaryArray.from_arrays(codes, names),
-                        WORD: words_array(pyarrow, words),
+                        WORD: pyarrow.array(list(words), pyarrow.string()),
                         RANK: np.arange(rank, rank + len(rows)),
                         VECTOR: pyarrow.FixedSizeListArray.from_arrays(rows.ravel(), dimension),
                     }
