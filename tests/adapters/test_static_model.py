@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from geomm_plugin import as_embeddings, read_embeddings
+from geomm_plugin import Embeddings, as_embeddings, read_embeddings, write_embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 model2vec = pytest.importorskip("model2vec")
@@ -128,3 +128,18 @@ def test_other_models_and_damaged_ones_are_refused(tmp_path):
         read_embeddings(tmp_path / "model")
     with pytest.raises(FormatError, match="holds no"):
         read_embeddings(tmp_path, format="static_model")
+
+
+def test_a_written_folder_is_a_model_of_model2vec(tmp_path):
+    words = ["dog", "[UNK]", "▁cat", "new", "york", "Ġ"]
+    vectors = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    write_embeddings(Embeddings(words, vectors), tmp_path / "model", format="static_model")
+    model = model2vec.StaticModel.from_pretrained(tmp_path / "model", force_download=False)
+    mean = vectors[[0, 3, 4]].mean(axis=0)
+    assert np.allclose(model.encode("dog, new zebra york"), mean)
+    read = read_embeddings(tmp_path / "model")
+    assert list(read.words) == words and np.array_equal(read.vectors, vectors)
+    assert list(as_embeddings(model).words) == words
+    write_embeddings({"dog": vectors[0], "cat": vectors[1]}, tmp_path / "b", format="static_model")
+    model = model2vec.StaticModel.from_pretrained(tmp_path / "b", force_download=False)
+    assert np.array_equal(model.encode("DOG"), vectors[0])  # words have no capitals

@@ -87,17 +87,14 @@ class MultilingualText(Format):
             for _ in reader:
                 pass
             embeddings = reader.embeddings()
-        if max_words is not None and len(embeddings) == max_words and not self._by_frequency(path):
+        words = list(embeddings.words)
+        if max_words is not None and 1 < len(words) == max_words and words == sorted(words):
             warnings.warn(
                 f"{path}: words are in the order of the alphabet, so the first {max_words} are not "
                 "the most frequent ones.",
                 stacklevel=4,
             )
         return embeddings
-
-    def _by_frequency(self, path: Path) -> bool:
-        words = [line.split(b" ", 1)[0] for line in next(_lines(path), b"").split(b"\n")[1:-1]]
-        return words != sorted(words)
 
 
 class _LinesOf(io.RawIOBase):
