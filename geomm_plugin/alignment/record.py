@@ -2,13 +2,14 @@
 
     {"format": 2, "files": {"en.vec": {"from": FINGERPRINT,
                                        "content": {"en.vec": [SIZE, HASH]}}, "mapper": {...}},
-     "checksum": HASH}
+     "checksum": HASH, "options": {"mapper": "geomm", "vectors": {"en": "../wiki.en.vec"}, ...}}
 
 A fingerprint is the hash of all that decides what a file holds: the mapper and its parameters,
 options, the pairs of the dictionaries, and the content of every file of embeddings. The content is
 the size and hash of each file as it was written. Where both are still the same, the file need not
-be written again; and whoever gets the folder can check it. No path and no date is in the record:
-equal inputs give an equal one.
+be written again; and whoever gets the folder can check it. The options are for people, and for
+`geomm align --config align.json`. There is no date and no absolute path in the record: equal inputs
+at equal places give an equal one.
 """
 
 from __future__ import annotations
@@ -40,8 +41,14 @@ Content = dict[str, list[Any]]  # the size and the hash of each file, by name
 class Record:
     """The files of one output folder that belong together, each with where it came from."""
 
-    def __init__(self, folder: Path, files: Mapping[str, dict[str, Any]] | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        files: Mapping[str, dict[str, Any]] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ):
         self.folder = folder
+        self.options = options  # of the run that wrote the files last, if it can be typed again
         self.files: dict[str, dict[str, Any]] = dict(files or {})
 
     def has(self, name: str, fingerprint: str) -> bool:
@@ -66,6 +73,8 @@ class Record:
     def to_json(self) -> bytes:
         """Return the record as it is written."""
         content = {"format": FORMAT, "files": self.files, "checksum": fingerprint(self.files)}
+        if self.options is not None:
+            content["options"] = dict(self.options)
         return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
 
 

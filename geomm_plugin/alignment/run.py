@@ -23,6 +23,7 @@ from geomm_plugin.alignment.record import (
     fingerprint_of_fit,
     read_record,
 )
+from geomm_plugin.alignment.run_options import run_options
 from geomm_plugin.alignment.stage import add_to_stage, empty_stage, open_stage, publish_stage
 from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.embeddings import Embeddings
@@ -168,13 +169,15 @@ def align(
     output = Path(output)
     names = file_names(files, suffix)
     inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words or {}, max_words)
+    form = {"suffix": suffix, "precision": precision, "keep-length": keep_length, "rerank": rerank}
+    options = run_options(output, inputs, chosen, extra_words or {}, form | {"format": format})
     outputs = [file for name in names.values() for file in written.outputs(output / name)]
     refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
     refuse_neighbors(output / NAME, outputs)
     _refuse_links(output, [*names.values(), MAPPER])
     make_folders(output)
     check_writable(output)
-    run = _Run(inputs, output, names, chosen, written, keep_length, rerank)
+    run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank)
     with alone_in(output), sentences(output):
         recover(output / NAME)
         return run.finish(resume)
@@ -201,6 +204,7 @@ class _Run:
     inputs: Inputs
     output: Path
     names: dict[str, str]
+    options: dict[str, Any] | None  # as they could be typed again
     mapper: Mapper
     written: Format
     keep_length: bool
@@ -225,7 +229,7 @@ class _Run:
             mapper = self._fit(staged, prints, embeddings) if fitted is None else fitted
             shapes = self._write(staged, prints, mapper, embeddings)
             if staged.files:
-                publish_stage(staged, present)
+                publish_stage(staged, present, self.options)
         return Alignment(
             paths={language: self.output / name for language, name in self.names.items()},
             written=tuple(shapes),

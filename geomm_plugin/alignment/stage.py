@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from geomm_plugin.alignment.record import NAME, Record, content_of, read_record
 from geomm_plugin.errors import FileError, ParameterError
@@ -85,16 +86,18 @@ def add_to_stage(
     _replace(folder / NAME, record.to_json())
 
 
-def publish_stage(record: Record, beside: Record) -> None:
+def publish_stage(record: Record, beside: Record, options: Mapping[str, Any] | None = None) -> None:
     """Move all that is in the stage into its place, and with it the record of the folder.
 
     Parameters
     ----------
     beside
         What is in its place already and belongs to it.
+    options
+        How the run was started, for the record.
     """
     folder = record.folder.parent
-    whole = Record(beside.folder, beside.files | record.files)
+    whole = Record(beside.folder, beside.files | record.files, options)
     _replace(record.folder / NAME, whole.to_json())
     publish(folder, NAME)
     record.files = {}

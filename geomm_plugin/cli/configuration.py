@@ -13,12 +13,14 @@ A key is the long name of an option. What may be repeated is a list, what is NAM
 
 `languages = ["en", "es"]` with `vectors = "wiki.{lang}.vec"` names one file for each language, and
 `pairs = ["en-es"]` with `dictionary = "{pair}.0-5000.txt"` one for each pair of languages. Relative
-paths are relative to the folder of the file. The command line wins, then the environment, then the
-file: the values become the defaults of click's context (default_map).
+paths are relative to the folder of the file. align.json, the record of an alignment, is read in the
+same way. The command line wins, then the environment, then the file: its values become the defaults
+of click's context (default_map).
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -32,6 +34,7 @@ from geomm_plugin.cli.forms import PAIR_FILE, Named
 from geomm_plugin.cli.terminal import show_data
 from geomm_plugin.cli.toml import toml_line, toml_table
 from geomm_plugin.errors import FileError, ParameterError, did_you_mean
+from geomm_plugin.files.strict_json import parse_json
 
 KEYS = {"embeddings": "vectors"}  # of arguments; others have their own name
 _PRINT = "geomm_plugin.print_config"  # in click's Context.meta
@@ -95,7 +98,7 @@ def keys_of(parameter: click.Parameter) -> list[str]:
 def read_configuration(path: Path, ctx: click.Context) -> dict[str, Any]:
     """Read the values of a command's parameters, by the parameters' names."""
     known = {key: param for param in _parameters(ctx) for key in keys_of(param)}
-    content = _read_toml(path)
+    content = _read(path)
     groups = {name: _names(path, content, name, known) for name in ("languages", "pairs")}
     groups["languages"] = groups["languages"] or list(_table(content.get("vectors")))
     values: dict[str, Any] = {}
@@ -117,7 +120,8 @@ def _parameters(ctx: click.Context) -> list[click.Parameter]:
     return [param for param in ctx.command.params if param.expose_value]
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
+    """Read TOML, or the options in the record of an alignment, align.json."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
@@ -125,6 +129,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise FileError(f"Cannot read the configuration {path}: {error.strerror}.") from error
     if len(content) > _LARGEST:
         raise FileError(f"{path} is too large for a configuration.")
+    if path.suffix == ".json":
+        return _recorded(path, content)
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except RecursionError:
@@ -132,6 +138,20 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         problem = str(error)
     raise ParameterError(f"{path} is no TOML: {problem}.")
+
+
+def _recorded(path: Path, content: bytes) -> dict[str, Any]:
+    try:
+        record = parse_json(content)
+    except ValueError as error:
+        raise ParameterError(f"{path} is no JSON: {error}.") from error
+    options = record.get("options") if isinstance(record, dict) else None
+    if not isinstance(options, dict):
+        raise ParameterError(
+            f"{path} does not tell the options of its run, which was given words and vectors from "
+            "Python, or by another version. Write them into a TOML file."
+        )
+    return options
 
 
 def _names(path: Path, content: dict[str, Any], key: str, known: Iterable[str]) -> list[str]:
@@ -239,7 +259,7 @@ class _Reading:
         kind = self.parameter.type
         if isinstance(kind, click.Path) or (isinstance(kind, Named) and kind.has_path):
             is_stream = isinstance(kind, click.Path) and kind.allow_dash and text == "-"
-            return text if is_stream or not text else str(self.path.parent / text)
+            return text if is_stream or not text else _seen_from(self.path.parent, text)
         return text
 
     def _wrong(self, wanted: str, value: Any, name: str | None = None) -> ParameterError:
@@ -248,6 +268,14 @@ class _Reading:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         kind = str(value) if is_number else kinds.get(type(value), "a date")
         return ParameterError(f"{self.path}: '{key}' takes {wanted}, not {kind}.")
+
+
+def _seen_from(folder: Path, text: str) -> str:
+    """Return a path in a folder; one that leads out of it does not need the folder to be there."""
+    if not text.startswith(".."):
+        return str(folder / text)
+    path = Path(os.path.realpath(folder), text)
+    return os.path.normpath(path) if folder.is_absolute() else os.path.relpath(path)
 
 
 def configuration_text(ctx: click.Context) -> str:

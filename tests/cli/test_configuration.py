@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geomm_plugin import write_embeddings
+from geomm_plugin import align, write_embeddings
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.cli.command_line import command_line
 from geomm_plugin.cli.configuration import Configurable, keys_of
@@ -71,6 +71,26 @@ def test_a_file_gives_byte_for_byte_what_the_command_line_gives(folder):
     geomm("align", "--config", "printed.toml")
     assert len(content("by_line")) > 3
     assert content("by_file") == content("by_line") == content("by_print")
+
+
+def test_the_record_of_an_alignment_gives_the_same_run_again(folder):
+    geomm(*LINE, "--identical", "es-en", "--output", "out")
+    before = content("out")
+    printed = geomm("align", "--config", "out/align.json", "--print-config").stdout
+    Path("again.toml").write_text(printed)
+    shutil.rmtree("out")
+    geomm("align", "--config", "again.toml", "--quiet")
+    assert content("out") == before
+    shutil.copytree("out", "other")
+    geomm("align", "--config", "other/align.json", "--quiet")
+    assert content("other") == before
+
+
+def test_a_record_of_a_run_from_memory_says_so(folder):
+    toy = make_toy(words=80, pairs=60)
+    align(toy.embeddings, toy.dictionaries, "procrustes", output="out")
+    done = geomm("align", "--config", "out/align.json", status=2)
+    assert "align.json does not tell the options of its run" in done.stderr
 
 
 def test_relative_paths_start_at_the_folder_of_the_file(folder, tmp_path_factory, monkeypatch):
