@@ -5,6 +5,9 @@
 - `union`: the best translation of every word, in both directions, as the GeoMM paper does; a pair
   found twice counts twice.
 
+Candidates are shortlisted (see `geomm_plugin.retrieval.shortlist`): of the pairs that an exhaustive
+search finds, the few that are missed are missed in one round of many.
+
 The mean CSLS of the mutual pairs says how good maps are without a dictionary.
 """
 
@@ -21,7 +24,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.normalize import NormalizedVectors, unit
-from geomm_plugin.retrieval import best_neighbors
+from geomm_plugin.retrieval.shortlist import shortlisted_neighbors
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
@@ -53,7 +56,7 @@ def induce(
     pairs: dict[LanguagePair, RowPairs] = {}
     means = []
     for source, target in edges:
-        best = best_neighbors(mapped[source], mapped[target])
+        best = shortlisted_neighbors(mapped[source], mapped[target])
         rows, columns, scores = best.mutual()
         labels = soft_labels(scores) if induction == "mutual" else None
         if induction == "union":

@@ -178,18 +178,24 @@ def test_a_round_that_does_not_pay_is_the_last(monkeypatch):
     assert np.array_equal(learnt.W("en", "es"), plain.W("en", "es"))
 
 
-@pytest.mark.parametrize("above_plain", [True, False])
-def test_the_round_among_all_words_must_not_fall_below_the_plain_fit(above_plain, monkeypatch):
+@pytest.mark.parametrize("has_veto", [True, False])
+def test_held_out_words_have_a_veto_on_the_round_among_all_words(has_veto, monkeypatch):
+    asked = []
+
+    def falls(new, other):
+        asked.append((new.told.words, other.told.words))
+        return has_veto
+
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 500)
-    monkeypatch.setattr("geomm_plugin.fitting.self_learner.falls", lambda new, best: False)
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.falls", falls)
     monkeypatch.setattr(
-        "geomm_plugin.fitting.self_learner.pays",
-        lambda new, best: new.told.words == 500 or above_plain,
+        "geomm_plugin.fitting.self_learner.pays", lambda new, best: new.told.words == 500
     )
     toy = make_toy(words=900, dimension=12, pairs=600, noise=0.5)
     report = toy.fit(get_mapper("procrustes_semi")).report_
     assert report.rounds[-1].words == 900
-    assert report.kept_round == len(report.rounds) - (1 if above_plain else 2)
+    assert asked == [(900, 0)], "it is compared with the plain fit"
+    assert report.kept_round == len(report.rounds) - (2 if has_veto else 1)
 
 
 def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
