@@ -212,7 +212,7 @@ class LinearMapper(Mapper):
             return pairs
         if dictionaries:
             raise DictionaryError(
-                f"{self.name} learns without a dictionary; {len(dictionaries)} were given. Give "
+                f"{self.name} learns without a dictionary; given are {len(dictionaries)}. Give "
                 f"none, fit(embeddings, {{}}), or use {self.instead()}, which learns from a "
                 "dictionary and grows it."
             )

@@ -97,14 +97,19 @@ class Comparison(Table):
 
     def notes(self) -> list[str]:
         """Say what was fitted, where it could have been something else."""
+        notes = []
         if self.each_pair:
-            return ["Every pair of languages was fitted alone."]
-        if len(self.languages) > 2:
-            return [
+            notes.append("Every pair of languages was fitted alone.")
+        elif len(self.languages) > 2:
+            notes.append(
                 f"All {len(self.languages)} languages were fitted together, into one space. "
                 "--each-pair (in Python, each_pair=True) fits every pair alone."
-            ]
-        return []
+            )
+        used = {run.label: run.pairs_used for run in self.runs if run.pairs_used is not None}
+        if 0 in used.values():
+            counts = ", ".join(f"{label} {count:,}" for label, count in used.items())
+            notes.append(f"Pairs used: {counts}.")
+        return notes
 
     def to_html(self, provenance: Provenance | None = None) -> str:
         """Return one page of HTML with tables and charts that needs no network.

@@ -41,6 +41,12 @@ class Run:
     warnings: tuple[str, ...] = ()
     tasks: tuple[TaskScore, ...] = ()  # what it scores on tasks, if any were given
 
+    @property
+    def pairs_used(self) -> int | None:
+        """How many pairs of dictionaries the fit used; None where its report does not tell."""
+        counts = self.report.pairs.values()
+        return sum(each.used for each in counts) if counts else None
+
     def cost(self) -> dict[str, Any]:
         """Return what every row tells of the fit: its time and memory, or why it failed."""
         return {

@@ -60,6 +60,10 @@ def test_compare_runs_both_kinds_in_one_table(demo):
     both = ["procrustes", get_mapper("geomm_unsup", seeds=("identical",), on_failure="warn")]
     comparison = compare(both, embeddings, pair, {("en", "es"): demo.test["en", "es"]})
     assert [run.error for run in comparison.runs] == [None, None]
+    supervised = comparison.runs[0].pairs_used
+    (note,) = comparison.notes()
+    assert note.startswith(f"Pairs used: procrustes {supervised:,}, geomm_unsup")
+    assert supervised > 0 and note.endswith(" 0.")
 
 
 def test_any_seed_starts_any_self_learning_mapper(demo):
