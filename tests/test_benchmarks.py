@@ -5,9 +5,11 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from geomm_plugin import Embeddings
 from geomm_plugin.cli import group
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
@@ -83,3 +85,27 @@ def test_each_mapper_is_measured_beside_a_process_that_only_reads(modules):
     every = importlib.import_module("every_mapper")
     nothing, fitted = (every.fit(name, (), ()) for name in (None, "procrustes"))
     assert fitted[0] > nothing[0] and fitted[1] > 0
+
+
+def test_nulls_keep_what_can_be_kept_and_hold_no_translations(modules):
+    bench = importlib.import_module("no_dictionary")
+    random = np.random.default_rng(0)
+    real = Embeddings([f"w{i}" for i in range(4000)], random.normal(size=(4000, 3)) * [1, 2, 3] + 5)
+    noise = bench.null(real, "gaussian", random)
+    assert np.cov(noise.vectors.T) == pytest.approx(np.cov(real.vectors.T), abs=0.6)
+    assert noise.vectors.mean(axis=0) == pytest.approx(real.vectors.mean(axis=0), abs=0.2)
+    shuffled = bench.null(real, "shuffled", random)
+    assert np.array_equal(np.sort(shuffled.vectors, axis=0), np.sort(real.vectors, axis=0))
+    assert not np.array_equal(shuffled.vectors, real.vectors)
+    some = bench.dropped(real, 0.5, random)
+    assert 1800 < len(some) < 2200
+    assert all(np.array_equal(some[word], real[word]) for word in some.words[:20])
+
+
+def test_a_fit_without_a_dictionary_is_a_row(modules, tmp_path):
+    bench = importlib.import_module("no_dictionary")
+    values = ("procrustes_semi:seeds=identical", "en-es", "itself", 0.0, 1000, 0)
+    row = bench.measure(dict(zip(bench.KEY, values, strict=True)), (), ())
+    assert row["csls"] > 0.5 and 0 <= row["recover"] <= 1 and row["cpu"] > 0
+    table = bench.summary([row, row | {"seed": 1, "csls": row["csls"] + 0.02}])
+    assert f"{row['csls'] + 0.01:.3f} ± 0.010" in table and "first 1000" in table
