@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.retrieval import CSLS, Cosine, Feature, InvertedSoftmax, Reranked, Retrieval
     from geomm_plugin.shared_space import SharedSpace
     from geomm_plugin.storage import load_mapper, load_reranking, save_mapper
+    from geomm_plugin.views.explorer.opening import explore
 
 __all__ = [
     "CSLS",
@@ -122,6 +123,7 @@ _NAMES_IN = {
     "retrieval": ("CSLS", "Cosine", "Feature", "InvertedSoftmax", "Reranked", "Retrieval"),
     "shared_space": ("SharedSpace",),
     "storage": ("load_mapper", "load_reranking", "save_mapper"),
+    "views.explorer.opening": ("explore",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
 
