@@ -115,7 +115,7 @@ def drift(
     *,
     top: int | None = 20,
     by: Measure = "score",
-    words: Iterable[str] | None = None,
+    words: str | Iterable[str] | None = None,
     neighbors: int = 5,
     trim: float = 0.1,
     names: Sequence[str] = ("old", "new"),
@@ -134,7 +134,7 @@ def drift(
     by
         The measure that sorts them. "local" looks up the neighbours of every word first.
     words
-        Ask about these only; all of them are returned.
+        Ask about this word or these words only; all of them are returned.
     neighbors
         How many of the nearest words, before and after, to show.
     trim
@@ -155,7 +155,8 @@ def drift(
     if len(two) < 2:
         raise ParameterError(f"The two corpora need two names; both are called {first!r}.")
     common = _CommonWords(two)
-    chosen = None if words is None else common.find(list(dict.fromkeys(words)))
+    asked = [words] if isinstance(words, str) else words
+    chosen = None if asked is None else common.find(list(dict.fromkeys(asked)))
     method = as_mapper(mapper)
     steady = np.arange(len(common.words))
     aligned = common.align(method, steady)
