@@ -58,18 +58,28 @@ def _whole(path: Path, column: Any) -> Any:
 
 def texts(path: Path, column: Any) -> list[str]:
     """Return a column of texts."""
+    words: list[str] = _text_array(path, column).to_pylist()
+    return words
+
+
+def is_equal(path: Path, column: Any, language: str | None) -> npt.NDArray[np.bool_]:
+    """Tell the rows whose text is this one."""
+    array = _text_array(path, column)
+    from pyarrow import compute, scalar
+
+    same: npt.NDArray[np.bool_] = compute.equal(array, scalar(language, array.type)).to_numpy(
+        zero_copy_only=False
+    )
+    return same
+
+
+def _text_array(path: Path, column: Any) -> Any:
     array = _whole(path, column)
     types = import_pyarrow("A table").types
     kind = array.type
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
         raise FormatError(f"{path}: its words are {kind}, not texts. Turn the column into texts.")
-    texts: list[str] = array.to_pylist()
-    return texts
-
-
-def is_equal(path: Path, column: Any, language: str | None) -> npt.NDArray[np.bool_]:
-    """Tell the rows whose text is this one."""
-    return np.array([name == language for name in texts(path, column)], bool)
+    return array
 
 
 def whole_numbers(path: Path, column: Any) -> npt.NDArray[np.int64]:

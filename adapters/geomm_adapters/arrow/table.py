@@ -77,25 +77,27 @@ class ArrowTable(Format):
             rows, part_of = self._rows(path, max_words)
             order = np.argsort(rows, kind="stable")  # the order of the file
             needed = np.bincount(part_of[order], minlength=int(part_of.max(initial=-1)) + 1) > 0
-            words: list[str] = []
-            blocks: list[Matrix] = []
+            words = [""] * len(rows)
+            vectors: Matrix | None = None
             begin = 0
             for part in self.parts(path, [WORD, VECTOR], needed):
                 end = begin + (part if isinstance(part, int) else part.num_rows)
                 first, last = np.searchsorted(rows[order], [begin, end])
-                if last > first:
-                    chosen = part.take(indices(rows[order][first:last] - begin))
-                    words += texts(path, chosen.column(WORD))
-                    blocks.append(matrix_of(path, chosen.column(VECTOR), words[-len(chosen) :]))
-                    _same_dimension(path, blocks)
+                places = order[first:last]
+                if len(places):
+                    chosen = part.take(indices(rows[places] - begin))
+                    texts_here = texts(path, chosen.column(WORD))
+                    block = matrix_of(path, chosen.column(VECTOR), texts_here)
+                    if vectors is None:
+                        vectors = np.empty((len(rows), block.shape[1]), block.dtype)
+                    _check_dimension(path, vectors, block)
+                    vectors[places] = block
+                    for place, word in zip(places.tolist(), texts_here, strict=True):
+                        words[place] = word
                 begin = end
-            if not blocks:
+            if vectors is None:
                 raise FormatError(f"{path} holds no words. Write it again.")
-            vectors, back = np.concatenate(blocks), np.empty(len(rows), np.intp)
-            back[order] = np.arange(len(rows))
-            if np.array_equal(back, np.arange(len(rows))):
-                return Embeddings(words, vectors)
-            return Embeddings([words[row] for row in back], vectors[back])
+            return Embeddings(words, vectors)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write one language, under its name if that is known."""
@@ -182,9 +184,9 @@ class ArrowTable(Format):
         raise UnknownNameError(f"{path} holds no language {self.language!r}. It holds {shown}.")
 
 
-def _same_dimension(path: Path, blocks: list[Matrix]) -> None:
-    if blocks[0].shape[1] != blocks[-1].shape[1]:
+def _check_dimension(path: Path, vectors: Matrix, block: Matrix) -> None:
+    if vectors.shape[1] != block.shape[1]:
         raise FormatError(
-            f"{path}: some vectors have {blocks[0].shape[1]} numbers, others "
-            f"{blocks[-1].shape[1]}. Every word needs as many."
+            f"{path}: some vectors have {vectors.shape[1]} numbers, others {block.shape[1]}. Every "
+            "word needs as many."
         )
