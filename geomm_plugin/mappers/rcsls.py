@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from geomm_plugin.retrieval.exact.best import Best
 
 TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
 TILE_COLUMNS = 4096
+MAX_KEPT_BYTES = 128_000_000  # of a language's normalized rows; more are normalized in each pass
 SMALLEST_STEP = 1e-3  # of the first one; below, the loss is as low as it gets
 PATIENCE = 5  # steps without a better held-out P@1 after which no more are tried
 
@@ -131,11 +132,14 @@ class RCSLS(HubMapper):
         return curve
 
 
+Vectors: TypeAlias = NormalizedVectors | Matrix
+
+
 class RelaxedCSLS:
     """The loss of one dictionary and a subgradient of it, in W."""
 
     def __init__(self, edge: Edge, k: int, vocabulary: int):
-        self.x, self.z = edge.x, edge.z
+        self.x, self.z = kept_rows(edge.x, vocabulary), kept_rows(edge.z, vocabulary)
         self.k = k
         self.vocabulary = vocabulary
         self.source_words, self.source_of = np.unique(edge.pairs.source, return_inverse=True)
@@ -156,9 +160,7 @@ class RelaxedCSLS:
         gradient: Matrix = total / self.labels.sum()
         return float(np.vdot(gradient, W)), gradient
 
-    def _neighbor_means(
-        self, own: NormalizedVectors, words: RowIndices, W: Matrix, other: NormalizedVectors
-    ) -> Matrix:
+    def _neighbor_means(self, own: Vectors, words: RowIndices, W: Matrix, other: Vectors) -> Matrix:
         """Return for each word the mean of the k vectors nearest to it after W."""
         count = min(self.vocabulary, len(other))
         best = Best(len(words), min(self.k, count))
@@ -174,9 +176,17 @@ class RelaxedCSLS:
         return means / best.columns.shape[1]
 
     def _weighted(
-        self, own: NormalizedVectors, words: RowIndices, word_of: RowIndices, means: Matrix
+        self, own: Vectors, words: RowIndices, word_of: RowIndices, means: Matrix
     ) -> Matrix:
         """Return the sum of x' mean(x) over pairs: a word counts with the labels of its pairs."""
         counts = np.bincount(word_of, weights=self.labels, minlength=len(words))[:, None]
         product: Matrix = (own[words] * counts).T.astype(np.float64) @ means.astype(np.float64)
         return product
+
+
+def kept_rows(vectors: NormalizedVectors, vocabulary: int) -> Vectors:
+    """Normalize all rows once, if every pass looks at them and they need little memory."""
+    size = len(vectors) * vectors.shape[1] * vectors.dtype.itemsize
+    if len(vectors) > vocabulary or size > MAX_KEPT_BYTES:
+        return vectors
+    return np.asarray(vectors)

@@ -22,6 +22,7 @@ from geomm_plugin import (
     get_mapper,
 )
 from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError
+from geomm_plugin.evaluation import runs
 from geomm_plugin.evaluation.contestants import label_mappers
 from geomm_plugin.evaluation.runs import measure
 from geomm_plugin.work import open_workers
@@ -397,3 +398,19 @@ def test_memory_is_the_peak_of_the_work():
     seconds, peak = measure(lambda: np.ones(3_000_000).sum())
     assert seconds > 0
     assert 24e6 <= peak < 25e6
+
+
+def test_short_work_is_timed_without_tracing_and_long_work_is_done_once(monkeypatch):
+    import tracemalloc
+
+    traced = []
+
+    def work():
+        traced.append(tracemalloc.is_tracing())
+        return np.ones(100_000)
+
+    seconds, peak = runs.measure(work)
+    assert traced == [True, False] and seconds > 0 and peak >= 800_000
+    monkeypatch.setattr(runs, "RETIMED_SECONDS", 0.0)
+    runs.measure(work)
+    assert traced == [True, False, True]
