@@ -36,11 +36,17 @@ from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs
 from geomm_plugin.files.publication import recover
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
-from geomm_plugin.formats import Format, find_format, refuse_neighbors, writing_format
+from geomm_plugin.formats import (
+    Format,
+    find_format,
+    read_languages,
+    refuse_neighbors,
+    writing_format,
+)
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.shared_space import MappedEmbeddings
+from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
 from geomm_plugin.storage import mapper_files
 
 ANOTHER_FOLDER = "Choose another --output folder."
@@ -121,6 +127,7 @@ def align(
     extra_words: Mapping[str, Words] | None = None,
     keep_length: bool = False,
     rerank: bool = False,
+    neighborhoods: bool = False,
     resume: bool = False,
 ) -> Alignment:
     """Fit a mapper and write every language into the shared space: all of `geomm align`.
@@ -157,6 +164,9 @@ def align(
         Whether vectors keep the length that the mapper gives them.
     rerank
         Whether to learn weights for the retrieval "reranked", which the mapper then carries.
+    neighborhoods
+        Whether to save what CSLS compares beside the files, too, once they are there:
+        SharedSpace.save_neighborhoods(). It compares all words of every two languages.
     resume
         Keep what an earlier run wrote into the folder, or had ready when it was stopped, if it is
         from the same mapper, content of inputs and options.
@@ -184,7 +194,10 @@ def align(
     run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank)
     with alone_in(output), sentences(output):
         recover(output / NAME)
-        return run.finish(resume)
+        alignment = run.finish(resume)
+        if neighborhoods:
+            SharedSpace(read_languages(alignment.paths)).save_neighborhoods()
+        return alignment
 
 
 def file_names(languages: Iterable[str], suffix: str) -> dict[str, str]:

@@ -51,6 +51,12 @@ from geomm_plugin.parameters import choice_text, split_specs
     help="Learn weights for the retrieval reranked by three more fits; the mapper keeps them.",
 )
 @click.option(
+    "--neighborhoods",
+    is_flag=True,
+    help="Save what CSLS compares beside the files, too, for quick first answers; it takes minutes "
+    "for 200,000 words.",
+)
+@click.option(
     "--resume",
     is_flag=True,
     help="Keep what an earlier run wrote there, if it is the same mapper, inputs and options.",
@@ -71,6 +77,7 @@ def command(
     extra_words: tuple[str, ...],
     keep_length: bool,
     rerank: bool,
+    neighborhoods: bool,
     resume: bool,
     precision: int | None,
     max_words: int | None,
@@ -105,6 +112,7 @@ def command(
             precision=precision,
             extra_words=split_specs(extra_words, "LANG=FILE, e.g. en=words.txt"),
             keep_length=keep_length,
+            neighborhoods=neighborhoods,
             resume=resume,
         )
     if as_json:

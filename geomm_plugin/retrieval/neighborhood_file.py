@@ -61,7 +61,7 @@ def saved_means(rows: UnitRows, others: UnitRows, k: int) -> Vector | None:
 def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES) -> list[Path]:
     """Compute the means of every two languages, and write them beside the languages' files.
 
-    Returns the files that were written, in the order of the languages.
+    Nothing is done where all of them are there. Returns the files, in the order of the languages.
     """
     paths = {name: neighborhoods_path(_file(rows, name)) for name, rows in languages.items()}
     if len(languages) < 2:
@@ -69,6 +69,8 @@ def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TI
             f"Neighbourhoods are of words in another language; there is only "
             f"{', '.join(languages) or 'none'}. Give at least two languages."
         )
+    if _all_saved(languages, k):
+        return list(paths.values())
     for path in paths.values():
         check_output(path)
     means = all_means(languages, k, tiles)
@@ -138,6 +140,17 @@ def _file(rows: UnitRows, language: str) -> str:
             "place beside it. Write them with `geomm align` or write_embeddings, and read them."
         )
     return rows.file.path
+
+
+def _all_saved(languages: Mapping[str, UnitRows], k: int) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what cannot be used is computed again
+        return all(
+            saved_means(rows, others, k) is not None
+            for rows in languages.values()
+            for others in languages.values()
+            if others is not rows
+        )
 
 
 def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:

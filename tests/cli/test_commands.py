@@ -69,6 +69,22 @@ def test_aligned_files_score_as_the_mapper_does(tmp_path, demo):
         assert one == pytest.approx(other, abs=0.004)
 
 
+def test_neighborhoods_are_saved_and_answers_stay_the_same(tmp_path):
+    output = tmp_path / "aligned"
+    arguments = ("align", EN, ES, "-d", EN_ES, "-m", "procrustes", *SMALL, "-o", output)
+    geomm(*arguments)
+    files = [f"{language}={output / language}.vec" for language in ("en", "es")]
+    before = geomm("translate", *files, "en-es", "freedom", "--json").output
+    assert "neighborhoods" in geomm("neighborhoods", *files).output
+    assert geomm("translate", *files, "en-es", "freedom", "--json").output == before
+    saved = [output / f"{language}.vec.neighborhoods" for language in ("en", "es")]
+    content = [path.read_bytes() for path in saved]
+    for path in saved:
+        path.unlink()
+    geomm(*arguments, "--neighborhoods", "--resume")
+    assert [path.read_bytes() for path in saved] == content
+
+
 def test_keep_length_and_suffix(tmp_path):
     geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "--keep-length",
           "--suffix", ".vec.gz", "-o", tmp_path)  # fmt: skip

@@ -174,3 +174,15 @@ def test_there_must_be_a_file_and_another_language(folder):
     in_memory = SharedSpace({"en": space["en"], "es": (["a"], vectors(0, 1))})
     with pytest.raises(ParameterError, match="vectors of es were not read from a file"):
         in_memory.save_neighborhoods()
+
+
+def test_means_that_are_there_are_not_computed_again(folder, monkeypatch):
+    from geomm_plugin.retrieval import neighborhood_file
+
+    monkeypatch.setattr(neighborhood_file, "neighborhoods", None)
+    assert len(space_of(folder).save_neighborhoods()) == 3
+    with pytest.raises(TypeError):
+        space_of(folder).save_neighborhoods(k=3)
+    flip(neighborhoods_path(folder / "es.safetensors"))
+    with pytest.raises(TypeError):
+        space_of(folder).save_neighborhoods()
