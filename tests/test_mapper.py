@@ -105,35 +105,76 @@ def test_dictionaries_that_a_hub_cannot_use_are_named():
         toy.fit(Procrustes(hub="en"))
 
 
-def test_latent_maps_keep_W_for_every_language():
-    random = np.random.default_rng(0)
-    maps = {"a": random.normal(size=(6, 6)), "b": 40 * random.normal(size=(9, 6))}
-    joined = latent_maps("hub", maps)
-    for language, W in maps.items():
-        assert np.allclose(joined[language] @ joined["hub"].T, W)
-    one = latent_maps("hub", {"a": maps["a"]})
+def test_one_latent_map_keeps_W_and_shares_its_metric():
+    W = np.random.default_rng(0).normal(size=(6, 6))
+    one = latent_maps("hub", {"a": W})
+    assert np.allclose(one["a"] @ one["hub"].T, W)
     squares = [np.linalg.eigvalsh(one[n].T @ one[n]) for n in ("a", "hub")]
-    singular = np.sort(np.linalg.svd(maps["a"], compute_uv=False))
+    singular = np.sort(np.linalg.svd(W, compute_uv=False))
     assert np.allclose(squares[0], singular) and np.allclose(squares[1], singular)
 
 
-def test_no_language_weighs_more_in_the_latent_space_because_its_map_is_long():
+def random_maps(*sizes):
     random = np.random.default_rng(0)
-    maps = {name: random.normal(size=(6, 6)) for name in "abc"}
+    return {name: random.normal(size=(size, 6)) for name, size in zip("abc", sizes, strict=False)}
 
-    def metric(*scales):
-        longer = {n: scale * W for (n, W), scale in zip(maps.items(), scales, strict=True)}
-        hub = latent_maps("hub", longer)["hub"]
-        return hub @ hub.T / np.linalg.norm(hub) ** 2
 
-    assert np.allclose(metric(1, 1, 1), metric(1e-3, 1, 500), atol=1e-10)
-    # Each at the same trace, their mean is (W_L' W_L)^(1/2) of all, not of the longest alone.
-    expected = np.zeros((6, 6))
-    for W in maps.values():
-        values, basis = np.linalg.eigh(W.T @ W)
-        root = (basis * np.sqrt(np.maximum(values, 0))) @ basis.T
-        expected += root / np.trace(root) / len(maps)
-    assert np.allclose(metric(1e-3, 1, 500), expected, atol=1e-10)
+def cosines(x, z):
+    return (x @ z.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1))
+
+
+def test_every_language_keeps_the_angles_of_its_own_pair():
+    maps = random_maps(6, 9, 4)
+    joined = latent_maps("hub", maps)
+    for language, W in maps.items():
+        own = joined[language]
+        alone = latent_maps("hub", {language: W})[language]
+        assert np.allclose(cosines(own, own), cosines(alone, alone))
+
+
+def test_maps_that_agree_on_the_hub_are_kept_with_all_their_cosines():
+    """W_L = U_L M with orthogonal U_L have the same metric at the hub, so one space holds all."""
+    random = np.random.default_rng(1)
+    metric = random.normal(size=(6, 6))
+    turns = [np.linalg.qr(random.normal(size=(6, 6)))[0] for _ in range(3)]
+    maps = {
+        name: scale * turn @ metric
+        for name, turn, scale in zip("abc", turns, (1, 5, 0.01), strict=True)
+    }
+    joined = latent_maps("hub", maps)
+    for language, W in maps.items():
+        assert np.allclose(joined[language] @ joined["hub"].T, W)
+        alone = latent_maps("hub", {language: W})
+        expected = cosines(alone[language], alone["hub"])
+        assert np.allclose(cosines(joined[language], joined["hub"]), expected)
+
+
+def test_the_hub_lies_at_the_mean_of_the_rotated_spaces_and_no_rotation_is_nearer():
+    maps = random_maps(6, 6, 6)
+    joined = latent_maps("hub", maps)
+    hub = joined["hub"] / np.linalg.norm(joined["hub"])
+    images = []
+    for language, W in maps.items():
+        alone = latent_maps("hub", {language: W})
+        alone = {n: a / np.linalg.norm(a) for n, a in alone.items()}
+        own = joined[language] / np.linalg.norm(joined[language])
+        rotation = np.linalg.pinv(alone[language]) @ own
+        assert np.allclose(rotation @ rotation.T, np.eye(6))
+        images.append(alone["hub"] @ rotation)
+        agreement = images[-1].T @ joined["hub"]  # symmetric and positive: the polar factor is I
+        assert np.allclose(agreement, agreement.T, atol=1e-3 * np.linalg.norm(agreement))
+        assert np.linalg.eigvalsh((agreement + agreement.T) / 2).min() > 0
+    mean = np.mean(images, axis=0)
+    assert np.allclose(hub, mean / np.linalg.norm(mean))
+
+
+def test_no_language_weighs_more_in_the_latent_space_because_its_map_is_long():
+    maps = random_maps(6, 6, 6)
+    longer = {n: scale * W for (n, W), scale in zip(maps.items(), (1e-3, 1, 500), strict=True)}
+    before, after = latent_maps("hub", maps)["hub"], latent_maps("hub", longer)["hub"]
+    assert np.allclose(cosines(before, before), cosines(after, after), atol=1e-6)
+    one, other = (hub @ hub.T / np.linalg.norm(hub) ** 2 for hub in (before, after))
+    assert np.allclose(one, other, atol=1e-6)
 
 
 def test_parameters_are_checked_in_fit_and_printed(toy):
