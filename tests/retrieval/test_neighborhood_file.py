@@ -122,8 +122,7 @@ def rewrite(path, change):
     """Write the file again as somebody else would, with a checksum that fits."""
     _, arrays = read_arrays(path)
     arrays = {name: change(array) for name, array in arrays.items()}
-    metadata = {"format": FORMAT}
-    path.write_bytes(save(arrays, metadata | {"checksum": checksum(metadata, arrays)}))
+    path.write_bytes(save(arrays, {"format": f"{FORMAT} {checksum({}, arrays)}"}))
 
 
 def flip(path):
