@@ -34,6 +34,7 @@ class Embeddings:
 
     attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
     file: SourceFile | None = None  # what read_embeddings() read them from
+    is_finite = False  # whether every number is known to be finite
 
     def __init__(
         self,
@@ -63,6 +64,11 @@ class Embeddings:
         """All vectors where they are, in memory or in a file; None if they are yet to be made."""
         stored: Matrix | None = self.__dict__.get("_vectors")  # subclasses may make theirs
         return stored
+
+    @property
+    def stored_rows(self) -> Any:
+        """The vectors as they are stored: an array, or a table on disk that is asked for rows."""
+        return self.vectors
 
     @property
     def dimension(self) -> int:

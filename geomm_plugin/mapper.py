@@ -168,9 +168,10 @@ class LinearMapper(Mapper):
         for language, value in languages.items():
             _check_finite(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
-            normalizer = Normalizer(self.steps()).fit({n: v.vectors for n, v in languages.items()})
+            stored = {n: v.stored_rows for n, v in languages.items()}
+            normalizer = Normalizer(self.steps()).fit(stored)
         report = FitReport(pairs={"-".join(edge): _counts(edge, pairs[edge]) for edge in pairs})
-        vectors = {n: normalizer.view(n, v.vectors) for n, v in languages.items()}
+        vectors = {n: normalizer.view(n, rows) for n, rows in stored.items()}
         start = time.process_time()
         with few_threads(), np.errstate(all="ignore"):
             matrices = self._learn_or_say_why_not(languages, vectors, pairs, report)
@@ -347,6 +348,8 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
 
 
 def _check_finite(language: str, embeddings: Embeddings) -> None:
+    if embeddings.is_finite:
+        return
     for number, block in enumerate(embeddings.blocks()):
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():

@@ -12,13 +12,14 @@ x is a row, X all rows of one language:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector, slices
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
@@ -154,12 +155,11 @@ class Normalizer:
             learnt[language][position] = array
         self.learnt = learnt
 
-    def _learn(self, step: str, rows: Matrix, learnt: dict[int, Vector], position: int) -> Vector:
+    def _learn(self, step: str, rows: Any, learnt: dict[int, Vector], position: int) -> Vector:
         total = np.zeros(rows.shape[1])
-        for start in range(0, len(rows), BLOCK_ROWS):
-            block = self._apply(rows[start : start + BLOCK_ROWS], learnt, position)
-            block = block.astype(np.float64)
-            total += block.sum(axis=0) if step == "center" else (block**2).sum(axis=0)
+        sums = partial(self._block_sums, step, learnt, position)
+        for part in rows.each_block(sums) if hasattr(rows, "each_block") else _each(sums, rows):
+            total += part
         result: Vector = total / max(len(rows), 1) if step == "center" else np.sqrt(total)
         if not np.isfinite(result).all():
             raise LanguagesError(
@@ -167,6 +167,15 @@ class Normalizer:
                 "or scale them down."
             )
         return result
+
+    def _block_sums(
+        self, step: str, learnt: dict[int, Vector], position: int, rows: Matrix
+    ) -> Vector:
+        """Return the sums that a step learns from, over some rows."""
+        with np.errstate(all="ignore"):
+            block = self._apply(rows, learnt, position).astype(np.float64)
+            sums: Vector = block.sum(axis=0) if step == "center" else (block**2).sum(axis=0)
+        return sums
 
     def _apply(
         self, vectors: Matrix, learnt: dict[int, Vector], count: int, skip: str = ""
@@ -184,6 +193,11 @@ class Normalizer:
             else:
                 rows = centeremb(rows)
         return rows
+
+
+def _each(function: Callable[[Matrix], Vector], rows: Matrix) -> Iterator[Vector]:
+    for block in slices(len(rows), BLOCK_ROWS):
+        yield function(rows[block])
 
 
 class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):

@@ -1,12 +1,19 @@
-"""Progress of long work, on standard error: silent unless the command line turns it on."""
+"""Progress of long work, on standard error: silent unless the command line turns it on.
+
+On a terminal it is bars. Elsewhere, in batch jobs, it is a line for each stage that is done, with
+how much it was and how long it took: at once with `-v`, else when a run has lasted ten seconds. The
+lines are ordinary logging, under the logger "geomm_plugin".
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from geomm_plugin.printable import printable
 
@@ -15,14 +22,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LOGS_AFTER = 10.0  # seconds that a run lasts before its lines are shown unasked
+
+logger = logging.getLogger("geomm_plugin")
+_is_verbose: ContextVar[bool] = ContextVar("is_verbose", default=False)
 _display: ContextVar[Progress | None] = ContextVar("display", default=None)
 
 
 @contextmanager
 def shown(quiet: bool = False) -> Iterator[None]:
-    """Show the tasks below on standard error, if it is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield
+    """Show the tasks below on standard error: bars on a terminal, else lines."""
+    if quiet or _is_verbose.get() or not sys.stderr.isatty():
+        with _logged(0.0 if _is_verbose.get() else LOGS_AFTER, quiet and not _is_verbose.get()):
+            yield
         return
     from rich.console import Console
     from rich.progress import (
@@ -55,8 +67,71 @@ def shown(quiet: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def task(label: str, total: float | None = None) -> Iterator[Callable[..., None]]:
-    """Give a function advance(amount, note="") that moves one bar; it does nothing if not shown."""
+def verbose() -> Iterator[None]:
+    """Show lines from the beginning in a `with` block, also on a terminal, instead of bars."""
+    token = _is_verbose.set(True)
+    try:
+        yield
+    finally:
+        _is_verbose.reset(token)
+
+
+@contextmanager
+def _logged(after: float, quiet: bool) -> Iterator[None]:
+    """Write what is logged to standard error, once some seconds have passed."""
+    if quiet:
+        yield
+        return
+    handler, level = _LateHandler(after), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(min(level or logging.INFO, logging.INFO))
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class _LateHandler(logging.StreamHandler[TextIO]):
+    """Keeps lines until so many seconds have passed; then they come, and all others at once."""
+
+    def __init__(self, after: float):
+        super().__init__(sys.stderr)
+        self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        self._shown_from = time.monotonic() + after
+        self._kept: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._kept.append(record)
+        if time.monotonic() >= self._shown_from:
+            for kept in self._kept:
+                super().emit(kept)
+            self._kept.clear()
+
+
+@contextmanager
+def task(label: str, total: float | None = None, unit: str = "") -> Iterator[Callable[..., None]]:
+    """Give a function advance(amount, note="") that moves one bar, if bars are shown.
+
+    At its end, what was done is logged: the label, how many of the unit, and the seconds.
+    """
+    start = time.perf_counter()
+    done = 0.0
+    with _bar(label, total) as move:
+
+        def advance(amount: float = 1, note: str = "") -> None:
+            nonlocal done
+            done += amount
+            move(amount, note)
+
+        yield advance
+    amount = f"{done:,.0f} {unit}".rstrip() + " in " if done else ""
+    seconds = time.perf_counter() - start
+    logger.info("%s: %s%.1f s", printable(label), amount, seconds)
+
+
+@contextmanager
+def _bar(label: str, total: float | None) -> Iterator[Callable[..., None]]:
     display = _display.get()
     if display is None:
         yield _ignore

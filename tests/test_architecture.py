@@ -24,7 +24,7 @@ ROOMS = (
     ),
     ("parameters", "plugins", "catalog", "registry", "files", "work"),
     ("embeddings", "dictionary", "language_graph", "normalize"),
-    ("formats",),
+    ("formats", "file_parts"),
     ("datasets",),
     ("retrieval",),
     ("shared_space",),

@@ -1,12 +1,19 @@
 """Progress is for who watches a terminal, and never in the way of the output."""
 
+import logging
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from geomm_plugin import progress
+from geomm_plugin.cli import group
+
+DEMO = Path(progress.__file__).parent / "demo" / "data" / "es.vec.gz"
 
 SCRIPT = """
 import sys
@@ -84,3 +91,37 @@ def test_what_fails_in_a_task_comes_through():
 
 def test_going_over_items_gives_each_of_them():
     assert list(progress.over("Retrieving", "abc")) == ["a", "b", "c"]
+
+
+def test_stages_are_logged_with_how_much_and_how_long(caplog):
+    with caplog.at_level("INFO", "geomm_plugin"):
+        with progress.task("Reading x.vec", 3000, "bytes") as advance:
+            advance(1000)
+            advance(2000)
+        with progress.task("Fitting\x1b[2J"):
+            pass
+    first, second = caplog.messages
+    assert re.fullmatch(r"Reading x\.vec: 3,000 bytes in \d+\.\d s", first)
+    assert second.startswith(r"Fitting\x1b[2J: ")
+
+
+@pytest.mark.parametrize("after", [0.0, 1000.0])
+def test_without_a_terminal_lines_come_once_a_run_is_long(capsys, monkeypatch, after):
+    monkeypatch.setattr(progress, "LOGS_AFTER", after)
+    with progress.shown(), progress.task("Fitting"):
+        pass
+    assert ("Fitting: " in capsys.readouterr().err) == (after == 0)
+    with progress.shown(quiet=True), progress.task("Fitting"):
+        pass
+    with progress.task("Fitting"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_verbose_shows_lines_at_once(capsys, tmp_path):
+    with progress.verbose(), progress.shown(), progress.task("Fitting"):
+        pass
+    assert "Fitting: " in capsys.readouterr().err
+    done = CliRunner().invoke(group, ["convert", str(DEMO), str(tmp_path / "x.vec"), "-v"])
+    assert "Reading es.vec.gz: " in done.stderr
+    assert logging.getLogger("geomm_plugin").handlers == []

@@ -6,15 +6,10 @@ without reading it; a dictionary, which may be a pipe, is known by its pairs.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from geomm_plugin.dictionary import (
     Dictionaries,
@@ -25,7 +20,6 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, LanguagesError
-from geomm_plugin.files.version import ATTEMPTS, Version, content_hash, replaced_too_often
 from geomm_plugin.fitting.seeds.cognates import cognates
 from geomm_plugin.formats import as_path, check_exists, files_of, find_format, read_embeddings
 
@@ -66,6 +60,15 @@ class Inputs:
         return dictionaries
 
 
+def words_in(dictionaries: Mapping[tuple[str, str], Dictionary], language: str) -> Iterator[str]:
+    """Yield all words that dictionaries may look for in a language, on either side."""
+    for pair, dictionary in dictionaries.items():
+        if language in pair:
+            for source, target in dictionary:
+                yield source
+                yield target
+
+
 def collect_inputs(
     files: Mapping[str, object],
     dictionaries: Dictionaries,
@@ -98,70 +101,6 @@ def collect_inputs(
         if not (path.is_file() or path.is_dir()):  # a pipe
             objects[language] = read_embeddings(paths.pop(language), max_words=max_words)
     return Inputs(paths, objects, pairs, same, nearly, words, max_words, (*read, *listed))
-
-
-class Reading:
-    """The content of the files of embeddings and its hashes, of one and the same version."""
-
-    def __init__(self, inputs: Inputs):
-        self.inputs = inputs
-        self._version: Version | None = None
-        self._hashes: dict[str, Any] = {}
-
-    def hashes(self) -> dict[str, Any]:
-        """Return what tells the content of each language from any other."""
-        if self._version is None:
-            self.read(())
-        return self._hashes
-
-    def read(self, languages: Iterable[str]) -> dict[str, Embeddings]:
-        """Read some languages; files that were not hashed yet are hashed meanwhile."""
-        languages = list(languages)
-        if self._version is not None:  # what was planned by the hashes holds for this version only
-            embeddings = {language: self._read(language) for language in languages}
-            if not self._version.is_current():
-                raise replaced_too_often(self._names())
-            return embeddings
-        for _ in range(ATTEMPTS):
-            files = {language: files_of(path) for language, path in self.inputs.paths.items()}
-            version = Version(file for group in files.values() for file in group)
-            with ThreadPoolExecutor(1) as thread:
-                hashing = thread.submit(_hashes_of, files)
-                embeddings = {language: self._read(language) for language in languages}
-                hashes = hashing.result()
-            if version.is_current():
-                self._version = version
-                self._hashes = hashes | {
-                    language: _hash_of(given) for language, given in self.inputs.objects.items()
-                }
-                return embeddings
-        raise replaced_too_often(self._names())
-
-    def _read(self, language: str) -> Embeddings:
-        if language in self.inputs.objects:
-            return self.inputs.objects[language]
-        path, max_words = self.inputs.paths[language], self.inputs.max_words
-        return read_embeddings(path, max_words=max_words, language=language)
-
-    def _names(self) -> str:
-        return ", ".join(map(str, self.inputs.paths.values()))
-
-
-def _hashes_of(files: Mapping[str, list[Path]]) -> dict[str, Any]:
-    """Hash the files of each language; the suffixes tell how they are read."""
-    return {
-        language: [["".join(path.suffixes).lower(), content_hash(path)] for path in group]
-        for language, group in files.items()
-    }
-
-
-def _hash_of(embeddings: Embeddings) -> str:
-    """Hash words and vectors that were given as such."""
-    digest = hashlib.blake2b(json.dumps(list(embeddings.words)).encode(), digest_size=32)
-    for block in embeddings.blocks():
-        digest.update(f"{block.dtype.str} {block.shape}".encode())
-        digest.update(np.ascontiguousarray(block).tobytes())
-    return digest.hexdigest()
 
 
 def _words(given: Words, language: str, languages: Mapping[str, object]) -> list[str]:

@@ -8,13 +8,15 @@ All of it, or nothing: the files of a run appear together when the last of them 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from geomm_plugin import progress
-from geomm_plugin.alignment.inputs import Inputs, Reading, Words, collect_inputs
+from geomm_plugin.alignment.inputs import Inputs, Words, collect_inputs, words_in
+from geomm_plugin.alignment.reading import Language, Reading
 from geomm_plugin.alignment.record import (
     MAPPER,
     NAME,
@@ -24,11 +26,17 @@ from geomm_plugin.alignment.record import (
     read_record,
 )
 from geomm_plugin.alignment.run_options import run_options
-from geomm_plugin.alignment.stage import add_to_stage, empty_stage, open_stage, publish_stage
+from geomm_plugin.alignment.scratch import Scratch
+from geomm_plugin.alignment.stage import (
+    add_to_stage,
+    empty_stage,
+    open_stage,
+    publish_stage,
+    scratch_folder,
+)
+from geomm_plugin.alignment.writing import Aligned
 from geomm_plugin.dictionary import Dictionaries
-from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, ParameterError, UnknownNameError
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import check_writable, sentences
 from geomm_plugin.files.lock import alone_in
@@ -44,10 +52,10 @@ from geomm_plugin.formats import (
     writing_format,
 )
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.shared_space import MappedEmbeddings, SharedSpace
+from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import mapper_files
+from geomm_plugin.work import Cluster, Workers, job_count, open_workers
 
 ANOTHER_FOLDER = "Choose another --output folder."
 NOTHING_TO_LEARN = (
@@ -129,6 +137,8 @@ def align(
     rerank: bool = False,
     neighborhoods: bool = False,
     resume: bool = False,
+    jobs: int | None = None,
+    cluster: Cluster | None = None,
 ) -> Alignment:
     """Fit a mapper and write every language into the shared space: all of `geomm align`.
 
@@ -170,7 +180,14 @@ def align(
     resume
         Keep what an earlier run wrote into the folder, or had ready when it was stopped, if it is
         from the same mapper, content of inputs and options.
+    jobs
+        How many processes read and write at the same time; -1 is one for each core. The files are
+        the same to the bit for any number.
+    cluster
+        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures`. Its
+        workers must see the same files.
     """
+    job_count(jobs)  # an impossible number is an error
     chosen = as_mapper(mapper, settings)
     written = (
         writing_format(Path(f"x{suffix}"), precision)
@@ -191,8 +208,12 @@ def align(
     _refuse_links(output, [*names.values(), MAPPER])
     make_folders(output)
     check_writable(output)
-    run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank)
-    with alone_in(output), sentences(output):
+    with (
+        alone_in(output),
+        sentences(output),
+        open_workers(jobs, cluster) as workers,
+    ):
+        run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, workers)
         recover(output / NAME)
         alignment = run.finish(resume)
         if neighborhoods:
@@ -226,25 +247,26 @@ class _Run:
     written: Format
     keep_length: bool
     rerank: bool
+    workers: Workers
 
     def finish(self, resume: bool) -> Alignment:
         """Do what is not there yet, publish all of it together, and say what was done."""
-        reading = Reading(self.inputs)
-        embeddings = {} if resume else reading.read(self.names)
-        prints = self._fingerprints(reading.hashes())
+        reading = Reading(self.inputs, self.workers)
+        prints = self._fingerprints(reading.hashes()) if resume else {}
         before = read_record(self.output / NAME, self.output)
-        present = before.matching(prints) if resume else Record(self.output)
+        present = before.matching(prints)
         with open_stage(self.output, prints, resume) as staged:
-            fitted = present.mapper(prints[MAPPER]) or staged.mapper(prints[MAPPER])
+            fitted = self._fitted(prints, present, staged)
             if fitted is None:
                 present = Record(self.output)
                 empty_stage(staged)
             done = present.files.keys() | staged.files.keys()
             kept = [language for language, name in self.names.items() if name in done]
-            if resume:
-                embeddings = reading.read(set(self.names).difference(kept))
-            mapper = self._fit(staged, prints, embeddings) if fitted is None else fitted
-            shapes = self._write(staged, prints, mapper, embeddings)
+            needed = [language for language in self.names if language not in kept]
+            languages = reading.read(needed, scratch_folder(staged))
+            prints = prints or self._fingerprints(reading.hashes())
+            mapper = self._fit(staged, prints, languages) if fitted is None else fitted
+            shapes = self._write(staged, prints, mapper, languages)
             if staged.files:
                 publish_stage(staged, present, self.options)
         return Alignment(
@@ -258,6 +280,12 @@ class _Run:
             shapes=shapes,
         )
 
+    def _fitted(self, prints: Mapping[str, str], present: Record, staged: Record) -> Mapper | None:
+        """Return the mapper that an earlier run fitted, if it is what this one would fit."""
+        if MAPPER not in prints:
+            return None
+        return present.mapper(prints[MAPPER]) or staged.mapper(prints[MAPPER])
+
     def _fingerprints(self, hashes: Mapping[str, Any]) -> dict[str, str]:
         """Return the fingerprints of the mapper and of every file."""
         fit = fingerprint_of_fit(self.mapper, self.inputs, hashes, self.rerank)
@@ -269,12 +297,17 @@ class _Run:
         }
 
     def _fit(
-        self, staged: Record, prints: Mapping[str, str], embeddings: Mapping[str, Embeddings]
+        self, staged: Record, prints: Mapping[str, str], languages: Mapping[str, Language]
     ) -> Mapper:
         """Fit the mapper, and stage it."""
-        with progress.task(f"Fitting {self.mapper.name}"):
+        embeddings = {name: language.fitted for name, language in languages.items()}
+        with progress.task(f"Fitting {self.mapper.name}", unit="pairs") as advance:
             dictionaries = self.inputs.dictionaries(embeddings)
+            for name, given in embeddings.items():
+                if isinstance(given, Scratch):
+                    given.look_up(words_in(dictionaries, name))
             self.mapper.fit(embeddings, dictionaries)
+            advance(sum(map(len, dictionaries.values())))
         if self.rerank:
             learn_reranking(self.mapper, embeddings, dictionaries)
 
@@ -291,41 +324,36 @@ class _Run:
         staged: Record,
         prints: Mapping[str, str],
         mapper: Mapper,
-        embeddings: Mapping[str, Embeddings],
+        languages: Mapping[str, Language],
     ) -> dict[str, tuple[int, int]]:
         """Stage the aligned files of some languages, and return their words and dimensions."""
-        space = mapper.map(embeddings)
+        files = {
+            language: Aligned.of(
+                languages[language].exported,
+                mapper,
+                language,
+                self.keep_length,
+                self.written.of_language(language),
+                name,
+                scratch_folder(staged),
+            ).for_workers(self.workers)
+            for language, name in self.names.items()
+            if language in languages
+        }
+        tasks = {language: aligned.tasks(self.workers) for language, aligned in files.items()}
+        parts = self.workers.in_order(task for some in tasks.values() for task in some)
         shapes = {}
-        for language in [language for language in self.names if language in embeddings]:
-            name = self.names[language]
-            words = self.inputs.extra_words.get(language, [])
-            mapped = _with_words(space[language], language, words)
-            aligned = mapped if self.keep_length else MappedEmbeddings(mapped, unit)
-
-            written = self.written.of_language(language)
-
-            def write(path: Path, aligned: Embeddings = aligned, written: Format = written) -> None:
-                # Mapped blocks are made between the writing; BLAS threads would spin meanwhile.
-                with few_threads():
-                    written.write(path, aligned)
-                new = [self.output / file.name for file in path.parent.iterdir()]
-                refuse_neighbors(self.output / path.name, new)
-                refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
-
-            add_to_stage(staged, name, prints[name], write)
-            shapes[language] = (len(aligned), aligned.dimension)
+        for language, aligned in files.items():
+            write = partial(self._write_file, aligned, parts, len(tasks[language]))
+            add_to_stage(staged, aligned.name, prints[aligned.name], write)
+            shapes[language] = (len(aligned.raw), aligned.embeddings.dimension)
         return shapes
 
-
-def _with_words(embeddings: Embeddings, language: str, words: list[str]) -> Embeddings:
-    """Add the extra words, or say why one has no vector."""
-    try:
-        return embeddings.with_words(words)
-    except UnknownNameError as error:
-        raise UnknownNameError(
-            f"--extra-words of {language}: {error} Words outside the vocabulary get vectors from "
-            "subwords only: give a fastText .bin."
-        ) from error
+    def _write_file(self, aligned: Aligned, parts: Iterator[Path], count: int, path: Path) -> None:
+        aligned.write(path, parts, count)
+        new = [self.output / file.name for file in path.parent.iterdir()]
+        refuse_neighbors(self.output / path.name, new)
+        refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
 
 
 def _refuse_links(output: Path, names: Iterable[str]) -> None:

@@ -5,6 +5,7 @@
 
 A run that is stopped, by whatever, leaves its stage: the next one with `resume` goes on from there,
 any other one removes it. A stage that is no plain folder of this user's, made here, is not used.
+`scratch` in it is for files that are needed while a run lasts; every end of a run removes them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from geomm_plugin.files.publication import NEW, is_private, publish
 
 UNFINISHED = ".geomm-unfinished"
 PART = "part"  # in a stage: what is being written
+SCRATCH = "scratch"  # in a stage: what is removed at its end, in any case
 MADE_HERE = "inode"  # in a stage: its own inode, which no archive can know
 
 
@@ -44,14 +46,22 @@ def open_stage(output: Path, fingerprints: Mapping[str, str], resume: bool) -> I
     if not record.files:
         remove_stage(output)
         _make(folder)
+    disk.remove_tree(folder / SCRATCH)
+    disk.make_folder(folder / SCRATCH)
     empty_stage(record, but_for=record.files)
     with locked(folder):
         try:
             yield record
         finally:
             disk.remove_tree(folder / PART)
+            disk.remove_tree(folder / SCRATCH)
             if not record.files:
                 remove_stage(output)
+
+
+def scratch_folder(record: Record) -> Path:
+    """Return the folder of a stage for files that are needed while the run lasts."""
+    return record.folder.parent / SCRATCH
 
 
 def empty_stage(record: Record, but_for: Iterable[str] = ()) -> None:

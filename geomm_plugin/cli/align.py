@@ -64,6 +64,8 @@ from geomm_plugin.parameters import choice_text, split_specs
 @options.precision_option
 @options.max_words_option
 @json_option
+@options.jobs_option
+@options.cluster_option
 @options.quiet_option
 def command(
     embeddings: tuple[str, ...],
@@ -82,6 +84,8 @@ def command(
     precision: int | None,
     max_words: int | None,
     as_json: bool,
+    jobs: int,
+    cluster: str | None,
     quiet: bool,
 ) -> None:
     """Align two or more languages: fit a mapper, write LANG.vec for each and the mapper itself.
@@ -114,6 +118,8 @@ def command(
             keep_length=keep_length,
             neighborhoods=neighborhoods,
             resume=resume,
+            jobs=jobs,
+            cluster=cluster,
         )
     if as_json:
         show_json(json.dumps(_row(alignment), ensure_ascii=False))

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from geomm_plugin import progress
+from geomm_plugin.alignment.conversion import Converted, convert
 from geomm_plugin.alignment.space import write_space
 from geomm_plugin.cli import options
 from geomm_plugin.cli.output import json_option
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.files.outputs import refuse_inputs
-from geomm_plugin.formats import (
-    check_exists,
-    files_of,
-    read_embeddings,
-    read_languages,
-    refuse_neighbors,
-    write_embeddings,
-    writing_format,
-)
+from geomm_plugin.formats import files_of, read_languages, refuse_neighbors, writing_format
 
 
 @click.command()
@@ -29,6 +24,8 @@ from geomm_plugin.formats import (
 @click.argument("target", type=click.Path(path_type=Path))
 @options.max_words_option
 @options.precision_option
+@options.jobs_option
+@options.cluster_option
 @json_option
 @options.quiet_option
 def command(
@@ -36,6 +33,8 @@ def command(
     target: Path,
     max_words: int | None,
     precision: int | None,
+    jobs: int,
+    cluster: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -50,31 +49,37 @@ def command(
         geomm convert wiki.en.vec wiki.en.safetensors --max-words 200000
         geomm convert en=aligned/en.vec es=aligned/es.vec space.parquet
     """
+    with progress.shown(quiet):
+        if _is_one(sources):
+            converted = convert(
+                sources[0],
+                target,
+                max_words=max_words,
+                precision=precision,
+                jobs=jobs,
+                cluster=cluster,
+            )
+        else:
+            converted = _join(options.existing_files(sources), target, max_words, precision)
+    if as_json:
+        show_json(json.dumps({"path": str(target)} | asdict(converted), ensure_ascii=False))
+    elif not quiet:
+        show(f"Wrote {target}  {converted.words:,} words x {converted.dimension}")
+
+
+def _join(
+    files: Mapping[str, str], target: Path, max_words: int | None, precision: int | None
+) -> Converted:
+    """Put several languages into one file."""
     written = writing_format(target, precision)
-    files = {"": sources[0]} if _is_one(sources) else options.existing_files(sources)
-    for file in files.values():
-        check_exists(Path(file))
     outputs = written.outputs(target)
     inputs = [part for file in files.values() for part in files_of(Path(file))]
     refuse_inputs(outputs, inputs, "Choose another name for the new file.")
     refuse_neighbors(target, outputs)
-    with progress.shown(quiet):
-        read = (
-            {"": read_embeddings(sources[0], max_words=max_words)}
-            if _is_one(sources)
-            else read_languages(files, max_words=max_words)
-        )
-        if "" in read:
-            written = written.for_embeddings(read[""])
-            write_embeddings(read[""], target, format=written)
-        else:
-            write_space(read, target)
+    read = read_languages(files, max_words=max_words)
+    write_space(read, target)
     words, dimension = sum(map(len, read.values())), next(iter(read.values())).dimension
-    if as_json:
-        row = {"path": str(target), "format": written.name, "words": words, "dimension": dimension}
-        show_json(json.dumps(row, ensure_ascii=False))
-    elif not quiet:
-        show(f"Wrote {target}  {words:,} words x {dimension}")
+    return Converted(written.name, words, dimension)
 
 
 def _is_one(sources: tuple[str, ...]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from geomm_plugin import progress
 from geomm_plugin.alignment.record import MAPPER
 from geomm_plugin.cli import forms
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
@@ -108,7 +110,24 @@ cluster_option = click.option(
     metavar="ADDRESS",
     help="Work on a Dask cluster, e.g. tcp://scheduler:8786, which must see the same files.",
 )
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
+
+
+def _be_verbose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        context.with_resource(progress.verbose())
+
+
+def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --quiet, which the command is given, and --verbose, which it need not know of."""
+    command = click.option(
+        "--verbose",
+        "-v",
+        is_flag=True,
+        expose_value=False,
+        callback=_be_verbose,
+        help="A line for each stage on standard error: what, how much, how long.",
+    )(command)
+    return click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")(command)
 
 
 def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embeddings]:

@@ -19,6 +19,7 @@ from geomm_plugin.evaluation.task import TaskScore
 from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
+from geomm_plugin.printable import printable
 from geomm_plugin.work import Cluster, Task, core_count, job_count, open_workers
 from geomm_plugin.work.forked_child import ForkedChild, can_fork, openmp_libraries
 
@@ -111,9 +112,18 @@ def run_all(
         A scheduler's address, a Dask Client or an Executor that runs them instead.
     """
     runs: dict[int, Run] = {}
+    start = time.perf_counter()
     with progress.task("Comparing", total=len(calls)) as advance:
         for number, run in _runs(calls, jobs, cluster):
             runs[number] = run
+            progress.logger.info(
+                "%s: %s, %d of %d, %.1f s since the start",
+                printable(run.label),
+                "compared" if run.error is None else "failed",
+                len(runs),
+                len(calls),
+                time.perf_counter() - start,
+            )
             if on_run is not None:
                 on_run(run)
             advance(1, note=run.label)

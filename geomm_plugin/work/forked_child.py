@@ -6,6 +6,7 @@ fault, the system's memory killer), the parent learns how, and goes on.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -82,6 +83,7 @@ def _work(work: Callable[[], object], sender: Connection, parent: int) -> NoRetu
     """Be the child: do the work, send the answer, and end without what the parent would do."""
     try:
         _end_with(parent)
+        logging.disable()  # the parent tells what is done
         for name in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(name, signal.SIG_DFL)
         try:

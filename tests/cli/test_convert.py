@@ -68,3 +68,17 @@ def test_nothing_is_written_over_what_is_no_embedding_file_or_is_the_input(tmp_p
     refused = convert(vectors, tmp_path / "." / "es.vec", "--max-words", 5)
     assert refused.exit_code == 2 and "would replace an input" in refused.output
     assert len(read_embeddings(vectors)) == 20
+
+
+@pytest.mark.parametrize("name", ["es.vec", "es.vec.gz", "es.npy", "es.safetensors"])
+def test_two_jobs_write_the_same_bytes(tmp_path, name):
+    convert(DEMO, tmp_path / "plain.vec")
+    for source in (DEMO, tmp_path / "plain.vec"):
+        for jobs in (1, 2):
+            result = convert(source, tmp_path / str(jobs) / name, "--jobs", jobs)
+            assert result.exit_code == 0, result.output
+        one, two = (
+            {path.name: path.read_bytes() for path in (tmp_path / str(jobs)).iterdir()}
+            for jobs in (1, 2)
+        )
+        assert one == two and name in one

@@ -5,27 +5,32 @@ GloVe's files, which have no such first line, are read too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from geomm_adapters.text.growing_rows import GrowingRows
 from geomm_adapters.text.gzip_stream import create_plain_or_gzip
 from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
 from geomm_adapters.text.vec_lines import ends_in_returns, numbers_at_end
+from geomm_adapters.text.vec_parts import VecParts
 from geomm_adapters.text.vec_reader import VecReader
 from geomm_plugin import progress
-from geomm_plugin.arrays import Matrix
+from geomm_plugin.arrays import Matrix, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.formats import Format, finite_rows, word_bytes
+from geomm_plugin.file_parts import PartedFile, PartwiseFormat
+from geomm_plugin.files import disk
+from geomm_plugin.formats import finite_rows, word_bytes
 
 _ROWS_AT_ONCE = 32  # formatted, then written: about 100 kB, which is faster than 1 MB at once
 
 
-class FastTextVec(Format):
+class FastTextVec(PartwiseFormat):
     """Text with a word and its numbers a line, plain or gzipped; float32 reads back bit-equal.
 
     Parameters
@@ -48,41 +53,92 @@ class FastTextVec(Format):
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the first max_words words, and no more of the file than that takes."""
+        words: list[str] = []
+        rows = GrowingRows(0)
+        for some, vectors in self.stream(path, max_words):
+            rows = rows if words else GrowingRows(vectors.shape[1])
+            words += some
+            rows.add(vectors)
+            del some, vectors  # while the next ones are made
+        return Embeddings(words, rows.trimmed())
+
+    def stream(
+        self, path: Path, max_words: int | None
+    ) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
+        """Read a file from its beginning, some words and vectors at a time."""
         with (
             path.open("rb") as file,
-            progress.task(f"Reading {path.name}", total=path.stat().st_size) as advance,
+            progress.task(f"Reading {path.name}", path.stat().st_size, "bytes") as advance,
         ):
             reader = VecReader(path, file, max_words)
             position = 0
-            for _ in reader:
+            for words, vectors in reader:
                 reached = file.tell() if file.seekable() else 0  # a pipe does not say
                 advance(reached - position)
                 position = reached
-            return reader.embeddings()
+                yield words, vectors
+                del words, vectors  # while the next ones are made
+            reader.warn_of_repetitions()
+
+    def in_parts(self, path: Path, max_words: int | None) -> PartedFile | None:
+        """Return a plain file in ranges of bytes; gzip is one stream."""
+        return VecParts.of(path, max_words)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
         with (
             create_plain_or_gzip(path) as stream,
-            progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
+            progress.task(f"Writing {path.name}", len(embeddings), "words") as advance,
         ):
-            if self.has_header:
-                stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
-            elif len(embeddings):
-                _check_first(embeddings.words[0])
+            stream.write(self._head(embeddings.words, embeddings.dimension))
             start = 0
             for block in embeddings.blocks():
-                for first in range(0, len(block), _ROWS_AT_ONCE):
-                    rows = block[first : first + _ROWS_AT_ONCE]
-                    words = embeddings.words[start : start + len(rows)]
-                    stream.write(_lines(words, self._as_written(words, rows)))
-                    start += len(rows)
+                self._write_lines(stream, embeddings.words[start : start + len(block)], block)
+                start += len(block)
                 advance(len(block))
+
+    def write_part(self, path: Path, words: Sequence[str], rows: Matrix) -> None:
+        """Write lines from the midst of a file, not compressed."""
+        with disk.create(path) as stream:
+            self._write_lines(stream, words, rows)
+
+    def join_parts(
+        self, path: Path, words: Sequence[str], dimension: int, parts: Iterable[Path]
+    ) -> None:
+        """Put the first line and all others together, compressed if the suffix says so."""
+        with create_plain_or_gzip(path) as stream:
+            stream.write(self._head(words, dimension))
+            for part in parts:
+                if path.suffix.lower() == ".gz":
+                    _compress(stream, part)
+                else:
+                    disk.append(stream, part)
+                disk.remove(part)
+
+    def _head(self, words: Sequence[str], dimension: int) -> bytes:
+        """Return what stands before the first word."""
+        if self.has_header:
+            return b"%d %d\n" % (len(words), dimension)
+        if len(words):
+            _check_first(words[0])
+        return b""
+
+    def _write_lines(self, stream: BinaryIO, words: Sequence[str], block: Matrix) -> None:
+        rows = self._as_written(words, block)
+        for some in slices(len(rows), _ROWS_AT_ONCE):
+            stream.write(_lines(words[some], rows[some]))
 
     def _as_written(self, words: Sequence[str], rows: Matrix) -> npt.NDArray[np.float32]:
         if self.precision is not None:
             rows = np.round(rows.astype(np.float64), self.precision)
         return finite_rows(words, rows)
+
+
+def _compress(stream: BinaryIO, part: Path) -> None:
+    """Write a part as many lines at once as `write` does: compressed bytes depend on it."""
+    with part.open("rb") as content:
+        while lines := b"".join(islice(content, _ROWS_AT_ONCE)):
+            stream.write(lines)
 
 
 def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:

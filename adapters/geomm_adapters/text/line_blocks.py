@@ -28,7 +28,13 @@ class LineBlocks:
         self._stream = gzip_reader(file) if is_gzip else file
         self._buffer = bytearray()
         self._lines = memoryview(b"")  # read, but not yet taken
-        self._bytes_per_line = 0.0  # estimated from the first lines
+        self._reached = 0  # bytes read
+        self.bytes_per_line = 0.0  # estimated from the first lines
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the text were taken or left out so far."""
+        return self._reached - len(self._lines)
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
@@ -38,7 +44,7 @@ class LineBlocks:
         text = bytes(self._lines)
         if not text.strip() and self.ended:
             return None
-        self._bytes_per_line = len(text) / text.count(b"\n")
+        self.bytes_per_line = len(text) / text.count(b"\n")
         return text.partition(b"\n")[0]
 
     def skip_line(self) -> None:
@@ -53,7 +59,7 @@ class LineBlocks:
         if not self._lines:
             size = _READ
             if count is not None:
-                size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
+                size = min(size, int(1.1 * count * self.bytes_per_line) + 1024)
             self._fill(size)
         block, self._lines = self._lines, self._lines[:0]
         if count is not None and count < len(block) // shortest:
@@ -67,7 +73,7 @@ class LineBlocks:
 
     def _end_of(self, count: int, block: memoryview) -> int:
         """Return where `count` lines end; fewer lines if they are longer than was estimated."""
-        for size in (int(2 * count * self._bytes_per_line) + 1024, len(block)):
+        for size in (int(2 * count * self.bytes_per_line) + 1024, len(block)):
             feeds = np.flatnonzero(np.frombuffer(block[:size], np.uint8) == ord("\n"))
             if len(feeds):
                 return int(feeds[min(count, len(feeds)) - 1]) + 1
@@ -92,6 +98,7 @@ class LineBlocks:
                 f"{self._path} holds a line of over {LONGEST_LINE} bytes; it is not .vec text."
                 f"{returns}"
             )
+        self._reached += length + len(rest)
         self.ended = not rest.endswith(b"\n")
         if rest or (length and self._buffer[length - 1] != ord("\n")):
             rest = rest.removesuffix(b"\n") + b"\n"

@@ -1,4 +1,4 @@
-"""Reading `.vec` text: blocks of lines in, words and vectors that grow with them out.
+"""Reading `.vec` text from its beginning: blocks of lines in, words and their vectors out.
 
 Memory follows what the file holds, never what its first line claims.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+import numpy.typing as npt
+
 from geomm_adapters.text.decimals import parse_decimal
-from geomm_adapters.text.growing_rows import GrowingRows
 from geomm_adapters.text.line_blocks import LONGEST_LINE, LineBlocks
 from geomm_adapters.text.vec_lines import (
     BadLineError,
@@ -20,7 +22,6 @@ from geomm_adapters.text.vec_lines import (
     ends_in_returns,
     parse_lines,
 )
-from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 
 _MAX_BLANK_BYTES = 2**16  # of empty lines in a row
@@ -36,12 +37,12 @@ class _Header:
 
 
 class VecReader:
-    """One file being read: iterate over it to read block by block, then take `embeddings()`."""
+    """One file being read: iterate over it for the words and vectors of each block."""
 
     def __init__(self, path: Path, file: BinaryIO, max_words: int | None):
         self.path = path
         self.max_words = max_words
-        self.words: list[str] = []
+        self._count = 0  # words so far, each once
         self._seen: set[str] = set()
         self._repeated: str | None = None  # the first word that came again
         self._repetitions = 0
@@ -50,33 +51,45 @@ class VecReader:
         self._entries = 0  # lines with a word read so far, repeated words included
         self._blocks = LineBlocks(path, file)
         self._header = self._read_header()
-        self._rows = GrowingRows(self._header.dimension)
+        self.begin = self._blocks.position  # of the first line with a word, in bytes
 
-    def __iter__(self) -> Iterator[None]:
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self._header.dimension
+
+    @property
+    def promised(self) -> int | None:
+        """How many words the first line says there are; None if it does not."""
+        return self._header.promised
+
+    @property
+    def bytes_per_line(self) -> float:
+        """About how long a line is, by the first ones."""
+        return self._blocks.bytes_per_line
+
+    def __iter__(self) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
+        yield [], np.empty((0, self.dimension), np.float32)  # tells the dimension, if nothing else
         while (wanted := self._wanted()) != 0:
             block = self._blocks.take(wanted, self._header.dimension)
             if not block:
                 break
             self._refuse_blank(block)
-            self._add(self._parse(block, wanted))
-            yield
+            yield self._first_of_each(self._parse(block, wanted))
         self._check_promise()
 
-    def embeddings(self) -> Embeddings:
-        """Return what was read."""
+    def warn_of_repetitions(self) -> None:
+        """Say how many lines were left out, since they repeat a word."""
         if self._repeated is not None:
             warnings.warn(
-                f"{self.path}: {self._repetitions} lines repeat a word of an earlier line, e.g. "
-                f"{self._repeated[:60]!r}; the first vector of each word was kept.",
-                stacklevel=4,
+                repetitions_message(self.path, self._repetitions, self._repeated), stacklevel=5
             )
-        return Embeddings(self.words, self._rows.trimmed())
 
     def _wanted(self) -> int | None:
         """Return how many more lines to read; None for all."""
         limits = []
         if self.max_words is not None:
-            limits.append(self.max_words - len(self.words))
+            limits.append(self.max_words - self._count)
         if self._header.promised is not None:
             limits.append(self._header.promised - self._entries)
         return min(limits, default=None)
@@ -141,7 +154,8 @@ class VecReader:
             return f"Line 1 says {self._header.dimension} numbers a word; fix whichever is wrong."
         return "Fix the line, or take it out."
 
-    def _add(self, lines: Lines) -> None:
+    def _first_of_each(self, lines: Lines) -> tuple[list[str], npt.NDArray[np.float32]]:
+        """Return the words that were not there before, and their vectors."""
         words, vectors = lines.words, lines.vectors
         if len(set(words)) == len(words) and self._seen.isdisjoint(words):
             self._seen.update(words)
@@ -155,13 +169,13 @@ class VecReader:
                     self._seen.add(word)
                     new_rows.append(row)
             words, vectors = [words[row] for row in new_rows], vectors[new_rows]
-        self.words += words
-        self._rows.add(vectors)
-        if self._repetitions > max(_MAX_REPETITIONS, 10 * len(self.words)):
+        self._count += len(words)
+        if are_too_many(self._repetitions, self._count):
             raise FormatError(
                 f"{self.path}, up to line {self._lines}: {self._repetitions} lines repeat one of "
-                f"{len(self.words)} words. This is no file of word vectors."
+                f"{self._count} words. This is no file of word vectors."
             )
+        return words, vectors
 
     def _refuse_blank(self, block: memoryview) -> None:
         """Refuse long runs of empty lines: a small compressed file can hold endlessly many."""
@@ -175,7 +189,7 @@ class VecReader:
 
     def _check_promise(self) -> None:
         promised = self._header.promised
-        if promised is None or (self.max_words is not None and len(self.words) >= self.max_words):
+        if promised is None or (self.max_words is not None and self._count >= self.max_words):
             return
         entries, or_more = self._entries, ""
         while block := self._blocks.take(None, 1):
@@ -190,8 +204,21 @@ class VecReader:
                 f"{self.path}: line 1 promises {promised} words, but the file holds "
                 f"{entries}{or_more}. {cut}If it is whole, fix line 1: "
                 f"'{entries} {self._header.dimension}', or pass "
-                f"max_words={max(len(self.words), 1)}."
+                f"max_words={max(self._count, 1)}."
             )
+
+
+def repetitions_message(path: Path, count: int, example: str) -> str:
+    """Say how many lines repeat a word."""
+    return (
+        f"{path}: {count} lines repeat a word of an earlier line, e.g. {example[:60]!r}; the first "
+        "vector of each word was kept."
+    )
+
+
+def are_too_many(repetitions: int, words: int) -> bool:
+    """Tell whether lines repeat words as no file of vectors does."""
+    return repetitions > max(_MAX_REPETITIONS, 10 * words)
 
 
 def _bounded(digits: bytes) -> int:

@@ -1,0 +1,323 @@
+"""The first pass: every language read once, in parts, onto scratch files; and hashed meanwhile.
+
+    (path, range of bytes) -> words, rows         whoever is free; rows of others go into a file
+    in order -> STEM.rows, STEM.words, STEM.ends  here
+
+No part and no order of work changes what is written. Nobody holds a whole language, but for formats
+other than text, which are read as a whole or mapped into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from geomm_plugin import progress
+from geomm_plugin.alignment.inputs import Inputs, words_in
+from geomm_plugin.alignment.scratch import Scratch, ScratchWriter, new_path
+from geomm_plugin.embeddings import Embeddings, unknown_word
+from geomm_plugin.errors import FileError, GeommError, UnknownNameError
+from geomm_plugin.file_parts import IrregularFileError, Part, PartedFile, PartwiseFormat
+from geomm_plugin.files import disk
+from geomm_plugin.files.version import ATTEMPTS, Version, content_hash, replaced_too_often
+from geomm_plugin.formats import existing, files_of, find_format, read_embeddings
+from geomm_plugin.work import Task, Workers
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Language:
+    """The embeddings of a language: those that a mapper learns from, and those that are written.
+
+    They differ by the extra words, which are behind the others.
+    """
+
+    fitted: Embeddings
+    exported: Embeddings
+
+
+class Reading:
+    """The content of the files of embeddings and its hashes, of one and the same version."""
+
+    def __init__(self, inputs: Inputs, workers: Workers):
+        self.inputs = inputs
+        self.workers = workers
+        self._version: Version | None = None
+        self._hashes: dict[str, Any] = {}
+
+    def hashes(self) -> dict[str, Any]:
+        """Return what tells the content of each language from any other."""
+        if self._version is None:
+            self._read_one_version((), None)
+        return self._hashes
+
+    def read(self, languages: Iterable[str], folder: Path) -> dict[str, Language]:
+        """Put some languages on scratch files in a folder; files are hashed meanwhile."""
+        languages = list(languages)
+        if self._version is None:
+            return self._read_one_version(languages, folder)
+        embeddings = self._read(languages, folder)
+        if not self._version.is_current():  # what was planned by the hashes holds for it only
+            raise replaced_too_often(self._names())
+        return embeddings
+
+    def _read_one_version(
+        self, languages: Sequence[str], folder: Path | None
+    ) -> dict[str, Language]:
+        for _ in range(ATTEMPTS):
+            files = {language: files_of(path) for language, path in self.inputs.paths.items()}
+            version = Version(file for group in files.values() for file in group)
+            self.workers.check_files(version.stamps)
+            try:
+                with self._beside() as executor:
+                    hashing = {
+                        language: [(file, executor.submit(content_hash, file)) for file in group]
+                        for language, group in files.items()
+                    }
+                    embeddings = {} if folder is None else self._read(languages, folder)
+                    hashes: dict[str, Any] = {
+                        language: [["".join(f.suffixes).lower(), h.result()] for f, h in group]
+                        for language, group in hashing.items()
+                    }
+            except (GeommError, OSError):
+                if version.is_current():
+                    raise
+                continue
+            if version.is_current():
+                self._version = version
+                self._hashes = hashes | {
+                    language: hash_of(given) for language, given in self.inputs.objects.items()
+                }
+                return embeddings
+        raise replaced_too_often(self._names())
+
+    @contextmanager
+    def _beside(self) -> Iterator[Executor]:
+        """Give who hashes files while they are read: the workers, or a thread here."""
+        if not self.workers.is_serial:
+            yield self.workers.executor
+            return
+        with ThreadPoolExecutor(1) as thread:
+            yield thread
+
+    def _read(self, languages: Sequence[str], folder: Path) -> dict[str, Language]:
+        stagings = {language: self._staging(language, folder) for language in languages}
+        results = self.workers.in_order(
+            task for staging in list(stagings.values()) if staging for task in staging.tasks()
+        )
+        read = {}
+        for language in languages:
+            staging = stagings.pop(language)
+            try:
+                read[language] = staging.collect(results) if staging else self._given(language)
+            except UnknownNameError as error:
+                raise UnknownNameError(
+                    f"--extra-words of {language}: {error} Words outside the vocabulary get "
+                    "vectors from subwords only: give a fastText .bin."
+                ) from error
+            fitted = read[language].fitted
+            if isinstance(fitted, Scratch):
+                fitted.look_up(words_in(self.inputs.pairs, language))
+        return read
+
+    def _staging(self, language: str, folder: Path) -> _Staging | None:
+        """Return how a file gets onto scratch files; None for what is read as a whole."""
+        if language in self.inputs.objects:
+            return None
+        path, max_words = self.inputs.paths[language], self.inputs.max_words
+        chosen = find_format(existing(path)).of_language(language)
+        if not isinstance(chosen, PartwiseFormat):
+            return None
+        extra = self.inputs.extra_words.get(language, [])
+        return _Staging(path, chosen, max_words, extra, folder, self.workers)
+
+    def _given(self, language: str) -> Language:
+        """Return words and vectors that were given as such, or are read as a whole."""
+        if language in self.inputs.objects:
+            given = self.inputs.objects[language]
+        else:
+            path, max_words = self.inputs.paths[language], self.inputs.max_words
+            given = read_embeddings(path, max_words=max_words, language=language)
+        return Language(given, given.with_words(self.inputs.extra_words.get(language, [])))
+
+    def _names(self) -> str:
+        return ", ".join(map(str, self.inputs.paths.values()))
+
+
+def stage_file(
+    path: Path, chosen: PartwiseFormat, max_words: int | None, folder: Path, workers: Workers
+) -> Embeddings:
+    """Put one file on scratch files."""
+    staging = _Staging(path, chosen, max_words, [], folder, workers)
+    return staging.collect(workers.in_order(staging.tasks())).fitted
+
+
+class _Staging:
+    """One file on its way to scratch files."""
+
+    def __init__(
+        self,
+        path: Path,
+        chosen: PartwiseFormat,
+        max_words: int | None,
+        extra: list[str],
+        folder: Path,
+        workers: Workers,
+    ):
+        self.path, self.format, self.max_words = path, chosen, max_words
+        self.extra, self.folder, self.workers = extra, folder, workers
+
+    @cached_property
+    def parts(self) -> PartedFile | None:
+        """The file in parts; None if it can be read from its beginning only."""
+        return self.format.in_parts(existing(self.path), self.max_words)
+
+    @cached_property
+    def first_tasks(self) -> list[Task[Any]]:
+        """What is to be done for this file, as far as it is known at its beginning."""
+        return [self._whole()] if self.parts is None else list(self._part_tasks(self.parts))
+
+    def tasks(self) -> Iterator[Task[Any]]:
+        """Yield what is to be done; the results come back by collect()."""
+        yield from self.first_tasks
+
+    def collect(self, results: Iterator[Any]) -> Language:
+        """Take the results of this file's tasks, in order, and finish its scratch files."""
+        if self.parts is None:
+            self.first_tasks  # noqa: B018  # the result below is of these
+            return self._of_whole(next(results))
+        return self._of_parts(self.parts, results)
+
+    def _of_parts(self, file: PartedFile, results: Iterator[Any]) -> Language:
+        outstanding = len(self.first_tasks)
+        size = self.path.stat().st_size
+        try:
+            with (
+                ScratchWriter(self.folder) as writer,
+                progress.task(f"Reading {self.path.name}", size, "bytes") as advance,
+            ):
+                writer.add([], np.empty((0, file.dimension), np.float32))
+                while outstanding:
+                    outstanding -= 1
+                    self._add(writer, file, next(results), advance)
+                while file.needs_more():
+                    for result in self.workers.in_order(self._part_tasks(file)):
+                        self._add(writer, file, result, advance)
+                file.finish()
+                scratch = writer.close(self.workers, is_finite=True)
+        except IrregularFileError:
+            for _ in range(outstanding):
+                next(results)
+            (whole,) = self.workers.in_order([self._whole()])
+            return self._of_whole(whole)
+        _check_extra(scratch, self.extra)
+        return Language(scratch, scratch)
+
+    def _part_tasks(self, file: PartedFile) -> Iterator[Task[Any]]:
+        for number, call in enumerate(file.parts(), start=1):
+            aside = self.folder if self.workers.elsewhere else None
+            yield Task(f"Reading {self.path}, part {number}", read_part, (self.path, call, aside))
+
+    def _add(
+        self,
+        writer: ScratchWriter,
+        file: PartedFile,
+        result: tuple[Part, Path | None],
+        advance: Callable[..., None],
+    ) -> None:
+        part, aside = result
+        kept = file.add(part)
+        words = [word for rows in kept for word in part.words[rows]]
+        if part.vectors is not None:
+            for rows in kept:
+                writer.add(part.words[rows], part.vectors[rows])
+        elif aside is not None:
+            writer.add_part(words, aside, kept, file.dimension)
+            disk.remove(aside)
+        advance(part.size)
+
+    def _whole(self) -> Task[Any]:
+        arguments = (self.path, self.format, self.max_words, self.extra, self.folder)
+        return Task(f"Reading {self.path}", stage_whole, arguments)
+
+    def _of_whole(self, result: tuple[Scratch, list[str]]) -> Language:
+        scratch, messages = result
+        for message in messages:
+            warnings.warn(message, stacklevel=2)
+        scratch = scratch.with_workers(self.workers)
+        return Language(scratch, scratch)
+
+
+def read_part(
+    path: Path, call: Callable[[], Part], folder: Path | None
+) -> tuple[Part, Path | None]:
+    """Read a part of a file; put its rows into a folder, if they are for another process."""
+    with _readable(path):
+        part = call()
+    if folder is None or part.vectors is None:
+        return part, None
+    aside = new_path(folder, path.name)
+    with disk.create(aside) as stream:
+        stream.write(np.ascontiguousarray(part.vectors).data)
+    return replace(part, vectors=None), aside
+
+
+def stage_whole(
+    path: Path, chosen: PartwiseFormat, max_words: int | None, extra: list[str], folder: Path
+) -> tuple[Scratch, list[str]]:
+    """Read a file from its beginning onto scratch files; return them, and what was warned of."""
+    with warnings.catch_warnings(record=True) as warned, ScratchWriter(folder) as writer:
+        warnings.simplefilter("always")
+        for words, rows in _blocks(path, chosen.stream(existing(path), max_words)):
+            writer.add(words, rows)
+        scratch = writer.close(is_finite=True)
+    _check_extra(scratch, extra)
+    return scratch, [str(warning.message) for warning in warned]
+
+
+def _check_extra(scratch: Scratch, extra: list[str]) -> None:
+    """Refuse extra words that a file without subwords does not hold."""
+    scratch.look_up(extra)
+    for word in extra:
+        if word not in scratch:
+            raise unknown_word(word, len(scratch))
+
+
+def _blocks(path: Path, blocks: Iterator[T]) -> Iterator[T]:
+    while True:
+        with _readable(path):
+            block = next(blocks, None)
+        if block is None:
+            return
+        yield block
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say which file cannot be read."""
+    try:
+        yield
+    except GeommError:
+        raise
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def hash_of(embeddings: Embeddings) -> str:
+    """Hash words and vectors that were given as such."""
+    digest = hashlib.blake2b(json.dumps(list(embeddings.words)).encode(), digest_size=32)
+    for block in embeddings.blocks():
+        digest.update(f"{block.dtype.str} {block.shape}".encode())
+        digest.update(np.ascontiguousarray(block).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,288 @@
+"""The words and vectors of a language, on disk for as long as a run lasts.
+
+    STEM.rows   the vectors, one row after the other
+    STEM.words  the words in UTF-8, one after the other
+    STEM.ends   int64: where each word ends
+
+Whoever has the path can read any rows, so that work on a language can be done in parts anywhere,
+and nobody has to hold all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from pathlib import Path
+from secrets import token_hex
+from types import MappingProxyType
+from typing import Any, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, slices
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.files import disk
+from geomm_plugin.files.rows_on_disk import RowsOnDisk
+from geomm_plugin.work import Task, Workers
+
+T = TypeVar("T")
+
+_ENCODING = ("utf-8", "surrogatepass")  # any text at all
+_ROWS, _WORDS, _ENDS = ".rows", ".words", ".ends"
+
+
+def new_path(folder: Path, name: str) -> Path:
+    """Return a path that nobody else writes to, not even an earlier attempt at the same work."""
+    return folder / f"{name}.{token_hex(8)}"
+
+
+class WordsOnDisk(Sequence[str]):
+    """Words that are read when they are asked for."""
+
+    def __init__(self, stem: str, count: int):
+        self._text = Path(f"{stem}{_WORDS}")
+        self._ends = RowsOnDisk(Path(f"{stem}{_ENDS}"), (count, 1), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, rows: int) -> str: ...
+    @overload
+    def __getitem__(self, rows: slice) -> list[str]: ...
+    def __getitem__(self, rows: int | slice) -> str | list[str]:
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(len(self))
+            if step != 1:
+                return [self[row] for row in range(start, stop, step)]
+            return self._read(start, max(start, stop))
+        row = range(len(self))[rows]
+        return self._read(row, row + 1)[0]
+
+    def __iter__(self) -> Iterator[str]:
+        for rows in slices(len(self), BLOCK_ROWS):
+            yield from self[rows]
+
+    def _read(self, start: int, stop: int) -> list[str]:
+        if start == stop:
+            return []
+        first = max(0, start - 1)
+        bounds = self._ends[first:stop].ravel().astype(np.int64).tolist()
+        bounds = bounds if start else [0, *bounds]
+        with self._text.open("rb") as file:
+            file.seek(bounds[0])
+            text = file.read(bounds[-1] - bounds[0])
+        places = [bound - bounds[0] for bound in bounds]
+        return [text[begin:end].decode(*_ENCODING) for begin, end in pairwise(places)]
+
+
+class RowOf(Mapping[str, int]):
+    """The row of each word; those of words that were looked up are known, others take a pass."""
+
+    def __init__(self, words: WordsOnDisk):
+        self._words = words
+        self._known: dict[str, int | None] = {}
+        self._every: dict[str, int] | None = None
+
+    def look_up(self, words: Iterable[str]) -> None:
+        """Find the rows of some words in one pass; what else was known is forgotten."""
+        self._known = dict.fromkeys(words)
+        if self._known:
+            for row, word in enumerate(self._words):
+                if word in self._known:
+                    self._known[word] = row
+        self._every = None
+
+    def __getitem__(self, word: object) -> int:
+        row = self._find(word)
+        if row is None:
+            raise KeyError(word)
+        return row
+
+    def __contains__(self, word: object) -> bool:
+        return self._find(word) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def _find(self, word: Any) -> int | None:
+        if word in self._known:
+            return self._known[word]
+        if self._every is None:
+            self._every = dict(zip(self._words, range(len(self._words)), strict=True))
+        return self._every.get(word)
+
+
+class Scratch(Embeddings):
+    """Embeddings on disk; no word repeats.
+
+    Parameters
+    ----------
+    shape, dtype
+        Words and dimension, and the type of the numbers.
+    is_finite
+        Whether every number is known to be finite.
+    workers
+        Who goes over all rows where that is asked for; by default this process.
+    """
+
+    def __init__(
+        self,
+        stem: str,
+        shape: tuple[int, int],
+        dtype: str,
+        attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+        is_finite: bool = False,
+        workers: Workers | None = None,
+    ):
+        self._arguments = (stem, shape, dtype, dict(attributes), is_finite)
+        self.attributes = dict(attributes)
+        self.is_finite = is_finite
+        self.words = WordsOnDisk(stem, shape[0])
+        self._rows = ScratchRows(Path(f"{stem}{_ROWS}"), shape, dtype, workers)
+        self._row_of = RowOf(self.words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scratch, self._arguments
+
+    def with_workers(self, workers: Workers) -> Scratch:
+        """Return the same, to be gone over by some workers."""
+        return Scratch(*self._arguments, workers)
+
+    def look_up(self, words: Iterable[str]) -> None:
+        """Find the rows of some words in one pass over all words."""
+        self._row_of.look_up(words)
+
+    @property
+    def row_of(self) -> Mapping[str, int]:  # type: ignore[override]
+        """The row of each word."""
+        return self._row_of
+
+    @property
+    def stored_rows(self) -> ScratchRows:
+        """The vectors on disk."""
+        return self._rows
+
+    @property
+    def vectors(self) -> Matrix:
+        """All vectors, mapped into memory."""
+        return self._rows.mapped()
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self._rows.shape[1]
+
+    def rows(self, rows: RowIndices | slice) -> Matrix:
+        """Read the vectors of some rows."""
+        return self._rows[rows]
+
+    def head(self, count: int) -> Scratch:
+        """Return the first words only."""
+        if count >= len(self):
+            return self
+        stem, _, dtype, _, is_finite = self._arguments
+        shape, attributes = (count, self.dimension), self._head_attributes(count)
+        return Scratch(stem, shape, dtype, attributes, is_finite, self._rows.workers)
+
+    def distinct(self) -> Scratch:
+        """Return these: no word repeats."""
+        return self
+
+
+class ScratchRows(RowsOnDisk):
+    """The rows of a scratch file, over which workers can go."""
+
+    def __init__(
+        self, path: Path, shape: tuple[int, int], dtype: str, workers: Workers | None = None
+    ):
+        super().__init__(path, shape, dtype)
+        self.workers = workers
+
+    def each_block(self, function: Callable[[Matrix], T]) -> Iterator[T]:
+        """Yield what a function makes of each block of rows, in order."""
+        if self.workers is None:
+            yield from map(function, self.blocks())
+            return
+        plain = RowsOnDisk(self.path, self.shape, self.dtype)
+        yield from self.workers.in_order(
+            Task(f"Rows {rows.start} to {rows.stop}", _of_rows, (function, plain, rows))
+            for rows in slices(len(self), BLOCK_ROWS)
+        )
+
+
+def _of_rows(function: Callable[[Matrix], T], table: RowsOnDisk, rows: slice) -> T:
+    return function(table[rows])
+
+
+class ScratchWriter:
+    """Writes the scratch files of a language, words and rows in order."""
+
+    def __init__(self, folder: Path):
+        stem = self._stem = str(new_path(folder, "scratch"))
+        self._count = self._bytes = 0
+        self._shape: tuple[int, npt.DTypeLike] = (0, np.float32)
+        self._files = ExitStack()
+        self._rows, self._words, self._ends = (
+            self._files.enter_context(disk.create(Path(f"{stem}{suffix}")))
+            for suffix in (_ROWS, _WORDS, _ENDS)
+        )
+
+    def __enter__(self) -> ScratchWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._files.close()
+
+    def add(self, words: Sequence[str], rows: Matrix) -> None:
+        """Write words and their vectors."""
+        self._shape = rows.shape[1], rows.dtype.newbyteorder("=")
+        self._rows.write(np.ascontiguousarray(rows, self._shape[1]).data)
+        self._add_words(words)
+
+    def add_part(
+        self, words: Sequence[str], part: Path, kept: Iterable[slice], dimension: int
+    ) -> None:
+        """Write words, and some rows of float32 that are in a file already."""
+        self._shape = dimension, np.float32
+        row_bytes = 4 * dimension
+        for rows in kept:
+            size = (rows.stop - rows.start) * row_bytes
+            disk.append(self._rows, part, rows.start * row_bytes, size)
+        self._add_words(words)
+
+    def close(
+        self,
+        workers: Workers | None = None,
+        attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+        is_finite: bool = False,
+    ) -> Scratch:
+        """Return what was written."""
+        self._files.close()
+        dimension, dtype = self._shape
+        shape = (self._count, dimension)
+        return Scratch(self._stem, shape, np.dtype(dtype).str, attributes, is_finite, workers)
+
+    def _add_words(self, words: Sequence[str]) -> None:
+        encoded = [word.encode(*_ENCODING) for word in words]
+        ends = np.fromiter(accumulate(map(len, encoded)), np.int64, len(encoded)) + self._bytes
+        self._words.write(b"".join(encoded))
+        self._ends.write(ends.tobytes())
+        self._count += len(encoded)
+        self._bytes = int(ends[-1]) if len(ends) else self._bytes
+
+
+def to_scratch(embeddings: Embeddings, folder: Path) -> Scratch:
+    """Put words and vectors onto scratch files."""
+    with ScratchWriter(folder) as writer:
+        writer.add([], embeddings.rows(slice(0, 0)))
+        start = 0
+        for block in embeddings.blocks():
+            writer.add(embeddings.words[start : start + len(block)], block)
+            start += len(block)
+        return writer.close(attributes=embeddings.attributes)
