@@ -80,7 +80,12 @@ def dask_cluster():
 
     paths = os.pathsep.join(path for path in sys.path if path)
     with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ.PYTHONPATH": paths}),
+        dask.config.set(
+            {
+                "distributed.nanny.pre-spawn-environ.PYTHONPATH": paths,
+                "distributed.comm.timeouts.connect": "300s",  # busy machines start slowly
+            }
+        ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
