@@ -13,7 +13,7 @@ from typing import BinaryIO, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from geomm_adapters.text.growing_rows import GrowingRows
+from geomm_adapters.text.growing_rows import gathered
 from geomm_adapters.text.gzip_stream import create_plain_or_gzip
 from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
 from geomm_adapters.text.vec_lines import ends_in_returns, numbers_at_end
@@ -53,14 +53,7 @@ class FastTextVec(PartwiseFormat):
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the first max_words words, and no more of the file than that takes."""
-        words: list[str] = []
-        rows = GrowingRows(0)
-        for some, vectors in self.stream(path, max_words):
-            rows = rows if words else GrowingRows(vectors.shape[1])
-            words += some
-            rows.add(vectors)
-            del some, vectors  # while the next ones are made
-        return Embeddings(words, rows.trimmed())
+        return gathered(self.stream(path, max_words))
 
     def stream(
         self, path: Path, max_words: int | None
@@ -78,7 +71,7 @@ class FastTextVec(PartwiseFormat):
                 position = reached
                 yield words, vectors
                 del words, vectors  # while the next ones are made
-            reader.warn_of_repetitions()
+            reader.warn_of_repetitions(stacklevel=6)
 
     def in_parts(self, path: Path, max_words: int | None) -> PartedFile | None:
         """Return a plain file in ranges of bytes; gzip is one stream."""

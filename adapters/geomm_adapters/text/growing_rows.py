@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
+
+from geomm_plugin.embeddings import Embeddings
+
+
+def gathered(blocks: Iterable[tuple[list[str], npt.NDArray[np.float32]]]) -> Embeddings:
+    """Return the words and vectors of all blocks; the first one tells the dimension."""
+    words: list[str] = []
+    rows = GrowingRows(0)
+    for some, vectors in blocks:
+        rows = rows if words else GrowingRows(vectors.shape[1])
+        words += some
+        rows.add(vectors)
+        del some, vectors  # while the next ones are made
+    return Embeddings(words, rows.trimmed())
 
 
 class GrowingRows:

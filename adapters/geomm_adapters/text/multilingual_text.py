@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from geomm_adapters.text.growing_rows import gathered
 from geomm_adapters.text.gzip_stream import broken_gzip_errors, gzip_reader
 from geomm_adapters.text.line_blocks import LONGEST_LINE
 from geomm_adapters.text.vec_reader import VecReader
@@ -84,9 +85,8 @@ class MultilingualText(Format):
                     "Check the code of the language; list them with languages(path)."
                 )
             reader = VecReader(path, chosen, max_words)
-            for _ in reader:
-                pass
-            embeddings = reader.embeddings()
+            embeddings = gathered(reader)
+            reader.warn_of_repetitions()
         words = list(embeddings.words)
         if max_words is not None and 1 < len(words) == max_words and words == sorted(words):
             warnings.warn(

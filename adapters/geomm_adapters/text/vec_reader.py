@@ -78,12 +78,11 @@ class VecReader:
             yield self._first_of_each(self._parse(block, wanted))
         self._check_promise()
 
-    def warn_of_repetitions(self) -> None:
+    def warn_of_repetitions(self, stacklevel: int = 4) -> None:
         """Say how many lines were left out, since they repeat a word."""
         if self._repeated is not None:
-            warnings.warn(
-                repetitions_message(self.path, self._repetitions, self._repeated), stacklevel=5
-            )
+            message = repetitions_message(self.path, self._repetitions, self._repeated)
+            warnings.warn(message, stacklevel=stacklevel)
 
     def _wanted(self) -> int | None:
         """Return how many more lines to read; None for all."""
