@@ -37,7 +37,9 @@ from geomm_plugin.fitting.recover import MIN_RECOVER
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval.rerank import Reranked
 
-KEY = ("mapper", "pair", "target", "drop", "max_words", "seed")
+KEY = ("mapper", "data", "pair", "target", "drop", "max_words", "seed")
+
+EMBEDDED = "embedded data"
 
 
 def null(embeddings: Embeddings, target: str, random: np.random.Generator) -> Embeddings:
@@ -113,6 +115,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
         some = list(group)
         first = some[0]
         words = [first["target"]] if first["target"] != "itself" else []
+        words += [EMBEDDED] if first["data"] == EMBEDDED else []
         words += [f"{first['drop']:.0%} left out"] if first["drop"] else []
         words += [f"first {first['max_words']}"] if first["max_words"] else []
         refused = sum(row["recover"] < MIN_RECOVER for row in some)
@@ -161,11 +164,13 @@ def main(
     lines = rows.read_text("utf-8").splitlines() if rows.exists() else []
     known = [json.loads(line) for line in lines]
     done = [tuple(row[name] for name in KEY) for row in known]
+    files = [Path(spec.partition("=")[2]).name for spec in embeddings]
+    data = ", ".join(files) or EMBEDDED
     names = pairs or tuple(spec.partition("=")[0] for spec in tests) or ("en-es", "en-it", "es-it")
     for mapper in () if only_summary else mappers:
         for pair in names:
             for seed in range(seeds):
-                values = (mapper, pair, target, drop, max_words, seed)
+                values = (mapper, data, pair, target, drop, max_words, seed)
                 if values in done:
                     continue
                 with get_context("spawn").Pool(1) as process:

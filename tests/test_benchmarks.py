@@ -104,7 +104,7 @@ def test_nulls_keep_what_can_be_kept_and_hold_no_translations(modules):
 
 def test_a_fit_without_a_dictionary_is_a_row(modules, tmp_path):
     bench = importlib.import_module("no_dictionary")
-    values = ("procrustes_semi:seeds=identical", "en-es", "itself", 0.0, 1000, 0)
+    values = ("procrustes_semi:seeds=identical", "embedded data", "en-es", "itself", 0.0, 1000, 0)
     row = bench.measure(dict(zip(bench.KEY, values, strict=True)), (), ())
     assert row["csls"] > 0.5 and 0 <= row["recover"] <= 1 and row["cpu"] > 0
     table = bench.summary([row, row | {"seed": 1, "csls": row["csls"] + 0.02}])
