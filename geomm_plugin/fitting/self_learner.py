@@ -8,12 +8,12 @@ likes. The union of both directions gains in its first rounds and then collapses
 stopped in time.
 
 The mean CSLS of the mutual pairs rises and flattens together with the precision, and ends the loop.
-Where dictionaries can spare words, rounds are judged by cross-fitting (see `cross_fit`): a round is
-kept if it translates held-out words better than the one before, and the loop ends with the first
-that does not. So where the plain fit is best, one round is all that is paid for it. The words of
+Where dictionaries can spare words, rounds are judged by cross-fitting (see `cross_fit`). The first
+is kept if it translates held-out words better than the plain fit by more than chance, two standard
+errors, a further one if it is better than the one before; the loop ends with the first that is
+not. So where the plain fit does as well, one round is all that is paid for it. The words of
 dictionaries are frequent ones, which cannot say much about pairs of rare words: of the round among
-all words they have a veto only, where they fall below the plain fit by more than chance, two
-standard errors.
+all words they have a veto only, where they fall below the plain fit by more than chance.
 
 Without a dictionary, `seeds` find pairs to begin with, which count as induced: every round drops
 what the one before had induced. `recover` then tells whether the maps found translations at all.
@@ -44,7 +44,7 @@ from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.parameters import AtLeast, Within
 
 FIRST_WORDS = 10_000  # the vocabulary of all rounds but the last, six times as fast as the last
-CHANCE_ERRORS = 2  # standard errors by which P@1 may fall by chance
+CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
 MIN_CSLS_GAIN = 0.02  # of the mean in one round, relative; below, a vocabulary gives no more
 MIN_CSLS_GAIN_OF_SEEDS = 5e-3  # the same without a dictionary, whose rounds climb slowly
 
@@ -176,7 +176,7 @@ class SelfLearner(LinearMapper):
                 last = induced.mean_csls
                 rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
                 advance(1, note=f"mean CSLS {last:.4f}")
-                if not pays(rounds[-1], rounds[best]):
+                if not pays(rounds[-1], rounds[best], 0 if best else CHANCE_ERRORS):
                     break
                 best = len(rounds) - 1
             if best and all_words > first_words and len(rounds) <= self.max_rounds:
@@ -226,11 +226,15 @@ class SelfLearner(LinearMapper):
         return {edge: join(dictionary[edge].given(), induced[edge]) for edge in dictionary}
 
 
-def pays(new: Round, best: Round) -> bool:
-    """Tell whether a round translates held-out words better; without any, whether it may go on."""
+def pays(new: Round, best: Round, errors: float) -> bool:
+    """Tell whether a round translates held-out words better, by more than some standard errors.
+
+    Without such words it may go on.
+    """
     if new.judgement is None or best.judgement is None:
         return True
-    return new.judgement.gain(best.judgement)[0] > 0
+    gain, error = new.judgement.gain(best.judgement)
+    return gain > errors * error
 
 
 def falls(new: Round, best: Round) -> bool:

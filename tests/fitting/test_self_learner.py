@@ -160,18 +160,20 @@ def round_with(won=0, lost=0):
 
 def test_a_round_pays_if_it_leads_on_held_out_words_and_falls_only_beyond_chance():
     plain = round_with()
-    assert pays(round_with(won=3, lost=2), plain)
-    assert not pays(round_with(won=2, lost=2), plain)  # no gain: the simpler fit
-    assert not pays(round_with(won=2, lost=3), plain)
+    assert pays(round_with(won=3, lost=2), plain, 0)
+    assert not pays(round_with(won=3, lost=2), plain, 2)  # by less than two standard errors
+    assert pays(round_with(won=9, lost=2), plain, 2)
+    assert not pays(round_with(won=2, lost=2), plain, 0)  # no gain: the simpler fit
+    assert not pays(round_with(won=2, lost=3), plain, 0)
     assert not falls(round_with(won=2, lost=5), plain)  # by less than two standard errors
     assert falls(round_with(won=2, lost=9), plain)
     unjudged = Round({}, FitReport(), RoundReport(10, 5), None)
-    assert pays(unjudged, unjudged) and not falls(unjudged, unjudged)
+    assert pays(unjudged, unjudged, 2) and not falls(unjudged, unjudged)
 
 
 def test_a_round_that_does_not_pay_is_the_last(monkeypatch):
     toy = make_toy(words=900, dimension=12, pairs=600)
-    monkeypatch.setattr("geomm_plugin.fitting.self_learner.pays", lambda new, best: False)
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.pays", lambda new, best, errors: False)
     learnt = toy.fit(get_mapper("procrustes_semi"))
     assert len(learnt.report_.rounds) == 2 and learnt.report_.kept_round == 0
     plain = toy.fit(get_mapper("procrustes"))
@@ -189,13 +191,25 @@ def test_held_out_words_have_a_veto_on_the_round_among_all_words(has_veto, monke
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.FIRST_WORDS", 500)
     monkeypatch.setattr("geomm_plugin.fitting.self_learner.falls", falls)
     monkeypatch.setattr(
-        "geomm_plugin.fitting.self_learner.pays", lambda new, best: new.told.words == 500
+        "geomm_plugin.fitting.self_learner.pays", lambda *rounds: rounds[0].told.words == 500
     )
     toy = make_toy(words=900, dimension=12, pairs=600, noise=0.5)
     report = toy.fit(get_mapper("procrustes_semi")).report_
     assert report.rounds[-1].words == 900
     assert asked == [(900, 0)], "it is compared with the plain fit"
     assert report.kept_round == len(report.rounds) - (2 if has_veto else 1)
+
+
+def test_the_first_round_has_to_beat_chance_and_further_ones_the_round_before(monkeypatch):
+    asked = []
+
+    def pays(new, best, errors):
+        asked.append((best.told.words, errors))
+        return True
+
+    monkeypatch.setattr("geomm_plugin.fitting.self_learner.pays", pays)
+    make_toy(words=900, dimension=12, pairs=600, noise=0.8).fit(get_mapper("procrustes_semi"))
+    assert asked[0] == (0, 2) and set(asked[1:]) <= {(900, 0)}
 
 
 def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
