@@ -25,6 +25,7 @@ MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they co
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
 NEAR_TARGETS = 32  # of a query: their neighbours bound the others, where there are few queries
+NEAR_ROUNDS = 2  # each begins with the targets that the bounds of the one before leave in front
 MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
 
 
@@ -60,7 +61,7 @@ class NeighborhoodBias(Bias):
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
         if queries is not None and not self._bounded and np.isnan(self._values).any():
-            near = len(queries) * NEAR_TARGETS * (len(self.source) + len(self.target))
+            near = NEAR_ROUNDS * len(queries) * NEAR_TARGETS * (len(self.source) + len(self.target))
             every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
             if near <= MAX_NEAR_WORK_SHARE * every:
                 self.bound_near(queries)
@@ -68,11 +69,16 @@ class NeighborhoodBias(Bias):
         super().prepare(questions)
 
     def bound_near(self, queries: Matrix) -> None:
-        """Bound all targets by the neighbours of those nearest to some queries."""
-        nearest = Best(len(queries), min(NEAR_TARGETS, len(self.target)))
+        """Bound all targets by the neighbours of those that are best by the bounds so far."""
+        for _ in range(NEAR_ROUNDS):
+            self._bound_round(queries)
+
+    def _bound_round(self, queries: Matrix) -> None:
+        leading = Best(len(queries), min(NEAR_TARGETS, len(self.target)))
         for tile in self.tiles.of_columns(len(self.target)):
-            nearest.update(queries @ self.target[tile].T, tile.start)
-        rows = np.unique(nearest.columns)
+            gaps = queries @ self.target[tile].T - np.maximum(self.lower[tile], -1)
+            leading.update(gaps, tile.start)
+        rows = np.unique(leading.columns)
         rows = rows[np.isnan(self._values[rows])]
         for part in self.tiles.of_rows(len(rows)):
             some = rows[part]
