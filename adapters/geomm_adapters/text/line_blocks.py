@@ -28,7 +28,7 @@ class LineBlocks:
         self._stream = gzip_reader(file) if is_gzip else file
         self._buffer = bytearray()
         self._lines = memoryview(b"")  # read, but not yet taken
-        self._reached = 0  # bytes read
+        self._reached = 0  # bytes read, with a line feed at the end
         self.bytes_per_line = 0.0  # estimated from the first lines
 
     @property
@@ -98,7 +98,6 @@ class LineBlocks:
                 f"{self._path} holds a line of over {LONGEST_LINE} bytes; it is not .vec text."
                 f"{returns}"
             )
-        self._reached += length + len(rest)
         self.ended = not rest.endswith(b"\n")
         if rest or (length and self._buffer[length - 1] != ord("\n")):
             rest = rest.removesuffix(b"\n") + b"\n"
@@ -106,3 +105,4 @@ class LineBlocks:
             self._buffer = self._buffer + rest
         self._buffer[length : length + len(rest)] = rest
         self._lines = memoryview(self._buffer)[: length + len(rest)]
+        self._reached += len(self._lines)

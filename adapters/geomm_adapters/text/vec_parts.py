@@ -135,7 +135,8 @@ def parse_range(path: Path, start: int, stop: int, dimension: int, from_line: bo
             return Part([], np.empty((0, dimension), np.float32), stop - start, is_whole=False)
         while is_whole and (position := file.tell()) < stop:
             block = file.read(min(_BLOCK_BYTES, stop - position))
-            block += file.readline(LONGEST_LINE)
+            if not block.endswith(b"\n"):  # else the next line begins in the next block
+                block += file.readline(LONGEST_LINE)
             is_whole = len(block) < LONGEST_LINE
             if not block.endswith(b"\n"):
                 block += b"\n"
