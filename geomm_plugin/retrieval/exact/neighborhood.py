@@ -25,6 +25,7 @@ MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they co
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
 NEAR_TARGETS = 32  # of a query: their neighbours bound the others, where there are few queries
+MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which a round would tell little new
 NEAR_ROUNDS = 2  # each begins with the targets that the bounds of the one before leave in front
 MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
 
@@ -79,7 +80,10 @@ class NeighborhoodBias(Bias):
             gaps = queries @ self.target[tile].T - np.maximum(self.lower[tile], -1)
             leading.update(gaps, tile.start)
         rows = np.unique(leading.columns)
-        rows = rows[np.isnan(self._values[rows])]
+        known = ~np.isnan(self._values[rows])
+        if known.mean() > MAX_KNOWN_SHARE:  # the queries, or some near them, were asked before
+            return
+        rows = rows[~known]
         for part in self.tiles.of_rows(len(rows)):
             some = rows[part]
             targets = self.target[some]
