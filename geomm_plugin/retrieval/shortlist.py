@@ -5,8 +5,8 @@
 as many as hold 95 % of the squared length of all rows. Each row lists its 30 nearest by these cheap
 products. Whatever follows is told by the cosines themselves: the neighbourhood means r, and the
 best by 2 cos(x, z) - r_T(x) - r_S(z) of what is listed. A latent metric puts what two languages
-share into few directions; where it takes more than two thirds of them, or where there are few
-rows, nothing would be saved, and the answer is that of `best_neighbors`.
+share into few directions; where it takes more than half of them, or where there are few rows, the
+answer is that of `best_neighbors`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geomm_plugin.retrieval.mutual import BestNeighbors, best_neighbors, nearest
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
-MAX_DIRECTIONS_SHARE = 2 / 3  # of the dimension; with more of them the lists cost what they save
+MAX_DIRECTIONS_SHARE = 1 / 2  # of the dimension; flatter spaces lose pairs and save little
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
 LISTED = 24  # nearest rows by the cheap products; `nearest_rows` adds six
 ROWS_AT_A_TIME = 256  # whose lists are multiplied at a time: 9 MB at d = 300
