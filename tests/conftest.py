@@ -87,7 +87,7 @@ def dask_cluster():
             }
         ),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
     ):
         yield cluster.scheduler_address

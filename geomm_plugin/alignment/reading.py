@@ -82,7 +82,9 @@ class Reading:
             try:
                 with self._beside() as executor:
                     hashing = {
-                        language: [(file, executor.submit(content_hash, file)) for file in group]
+                        language: [
+                            (file, executor.submit(content_hash, file.absolute())) for file in group
+                        ]
                         for language, group in files.items()
                     }
                     embeddings = {} if folder is None else self._read(languages, folder)
@@ -140,6 +142,8 @@ class Reading:
         if not isinstance(chosen, PartwiseFormat):
             return None
         extra = self.inputs.extra_words.get(language, [])
+        if self.workers.client is not None:  # its workers are in other folders
+            path = path.absolute()
         return _Staging(path, chosen, max_words, extra, folder, self.workers)
 
     def _given(self, language: str) -> Language:

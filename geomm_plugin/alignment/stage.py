@@ -61,7 +61,7 @@ def open_stage(output: Path, fingerprints: Mapping[str, str], resume: bool) -> I
 
 def scratch_folder(record: Record) -> Path:
     """Return the folder of a stage for files that are needed while the run lasts."""
-    return record.folder.parent / SCRATCH
+    return (record.folder.parent / SCRATCH).absolute()  # workers may be in another folder
 
 
 def empty_stage(record: Record, but_for: Iterable[str] = ()) -> None:

@@ -65,7 +65,7 @@ def scatter(client: Any, value: object) -> Any:
 
 def check_files(client: Any, paths: Iterable[os.PathLike[str]]) -> None:
     """Refuse files that some worker does not see as we do."""
-    here = sizes([os.fspath(path) for path in paths])
+    here = sizes([os.fspath(Path(path).absolute()) for path in paths])
     for worker, there in _run_on_each(client, sizes, list(here)).items():
         for path, size in here.items():
             if there[path] != size:
