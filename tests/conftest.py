@@ -1,17 +1,22 @@
 import os
+import signal
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from geomm_plugin.demo import load_demo
 from geomm_plugin.dictionary import pair_languages
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.testing import Toy, make_toy
 
-settings.register_profile("patient", deadline=None)  # no test asserts a time
+# No test asserts a time.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts background jobs so, and
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start would inherit it
 
 
 @pytest.fixture(scope="session")
