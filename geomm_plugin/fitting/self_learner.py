@@ -45,8 +45,7 @@ from geomm_plugin.parameters import AtLeast, Within
 
 FIRST_WORDS = 10_000  # the vocabulary of all rounds but the last, six times as fast as the last
 CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
-MIN_CSLS_GAIN = 0.02  # of the mean in one round, relative; below, a vocabulary gives no more
-MIN_CSLS_GAIN_OF_SEEDS = 5e-3  # the same without a dictionary, whose rounds climb slowly
+MIN_CSLS_GAIN = 5e-3  # of the mean in one round, relative; below, a vocabulary gives no more
 
 
 @dataclass(frozen=True)
@@ -164,14 +163,13 @@ class SelfLearner(LinearMapper):
         """Induce and fit for as long as it pays; return the rounds, and which one is best."""
         rounds, best, last = [plain], 0, -np.inf
         first_words, all_words = self._vocabularies(vectors, pairs)
-        min_gain = MIN_CSLS_GAIN if self.needs_dictionary else MIN_CSLS_GAIN_OF_SEEDS
         with progress.task("Self-learning", total=self.max_rounds) as advance:
             while len(rounds) <= self.max_rounds:
                 clock = time.process_time()
                 induced = self._induce(vectors, pairs, rounds[-1], first_words)
                 if cross_fit is None and induced.mean_csls < last:  # the last maps are worse
                     best = max(best - 1, 0)
-                if induced.mean_csls - last <= min_gain * abs(induced.mean_csls):
+                if induced.mean_csls - last <= MIN_CSLS_GAIN * abs(induced.mean_csls):
                     break
                 last = induced.mean_csls
                 rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
