@@ -1,4 +1,4 @@
-"""Only `geomm fetch` and `geomm explore` open a socket, or so much as name the modules that do."""
+"""Only `fetch`, `explore` and `--cluster` open a socket, or so much as name modules that do."""
 
 import ast
 import os
@@ -12,7 +12,7 @@ import geomm_plugin
 NETWORK = {
     *("socket", "_socket", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx"),
     *("smtplib", "socketserver", "xmlrpc", "asyncio", "webbrowser", "aiohttp", "ftplib"),
-    "huggingface_hub", "pooch",
+    "huggingface_hub", "pooch", "dask", "distributed",
 }  # fmt: skip
 RUN = """
 import sys
@@ -30,23 +30,24 @@ except SystemExit as end:
 """
 
 
-def test_only_fetch_and_the_explorer_name_modules_of_the_network():
+def test_only_fetch_the_explorer_and_clusters_name_modules_of_the_network():
     found = set()
     for package in (geomm_plugin, geomm_adapters):
         root = Path(package.__file__).parent
         for path in root.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                names = [alias.name for alias in getattr(node, "names", ())]
+                if not isinstance(node, ast.Import | ast.ImportFrom):
+                    continue
+                names = [alias.name for alias in node.names]
                 if isinstance(node, ast.ImportFrom) and node.module:
                     names = [node.module, *(f"{node.module}.{name}" for name in names)]
-                elif not isinstance(node, ast.Import):
-                    continue
                 if any(name in NETWORK or name.split(".")[0] in NETWORK for name in names):
                     found.add(path.relative_to(root.parent).as_posix())
     assert found == {
-        "geomm_plugin/cli/explore.py",
+        "geomm_plugin/views/explorer/opening.py",
         "geomm_plugin/datasets/download.py",
         "geomm_plugin/views/explorer/server.py",
+        "geomm_plugin/work/cluster.py",
     }
 
 

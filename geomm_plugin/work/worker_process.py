@@ -18,8 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing.connection import Connection
-from socket import socketpair
+from multiprocessing.connection import Connection, Pipe
 from typing import Any, NoReturn, TypeVar
 
 from geomm_plugin.errors import WorkError
@@ -91,7 +90,7 @@ class WorkerProcess:
     """One interpreter that does tasks, seen from here."""
 
     def __init__(self, environment: dict[str, str]):
-        ours, theirs = socketpair()
+        self._connection, theirs = Pipe()
         with theirs:
             arguments = [str(theirs.fileno()), *(path or os.curdir for path in sys.path)]
             options = [f"-W{option}" for option in sys.warnoptions]
@@ -101,7 +100,6 @@ class WorkerProcess:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
-        self._connection = Connection(ours.detach())
 
     def do(self, call: Callable[[], object]) -> Any:
         """Send a task and wait for its answer."""
