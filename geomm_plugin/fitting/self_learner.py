@@ -7,7 +7,8 @@ and once, at the end, among all. Mutual pairs are precise: the loop can run for 
 likes. The union of both directions gains in its first rounds and then collapses, unless it is
 stopped in time.
 
-The mean CSLS of the mutual pairs rises and flattens together with the precision, and ends the loop.
+The mean CSLS of the mutual pairs rises and flattens together with the precision, and ends the loop;
+small dictionaries climb slowly, with pauses, so that one round without a rise is not yet the end.
 Where dictionaries can spare words, rounds are judged by cross-fitting (see `cross_fit`). The first
 is kept if it translates held-out words better than the plain fit by more than chance, two standard
 errors, a further one if it is better than the one before; the loop ends with the first that is
@@ -45,7 +46,8 @@ from geomm_plugin.parameters import AtLeast, Within
 
 FIRST_WORDS = 10_000  # the vocabulary of all rounds but the last, six times as fast as the last
 CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
-MIN_CSLS_GAIN = 5e-3  # of the mean in one round, relative; below, a vocabulary gives no more
+MIN_CSLS_GAIN = 5e-3  # of the highest mean so far, relative; a smaller rise counts as none
+PATIENCE = 3  # rounds without a rise before a loop ends that no held-out words judge
 
 
 @dataclass(frozen=True)
@@ -161,22 +163,28 @@ class SelfLearner(LinearMapper):
         self, vectors: Vectors, pairs: Pairs, cross_fit: CrossFit | None, plain: Round
     ) -> tuple[list[Round], int]:
         """Induce and fit for as long as it pays; return the rounds, and which one is best."""
-        rounds, best, last = [plain], 0, -np.inf
+        rounds, best, highest, stalled = [plain], 0, -np.inf, 0
         first_words, all_words = self._vocabularies(vectors, pairs)
+        patience = PATIENCE if cross_fit is None else 1
         with progress.task("Self-learning", total=self.max_rounds) as advance:
             while len(rounds) <= self.max_rounds:
                 clock = time.process_time()
                 induced = self._induce(vectors, pairs, rounds[-1], first_words)
-                if cross_fit is None and induced.mean_csls < last:  # the last maps are worse
-                    best = max(best - 1, 0)
-                if induced.mean_csls - last <= MIN_CSLS_GAIN * abs(induced.mean_csls):
+                if cross_fit is None and induced.mean_csls >= highest:
+                    best = len(rounds) - 1
+                gain = induced.mean_csls - highest
+                stalled = 0 if gain > MIN_CSLS_GAIN * abs(induced.mean_csls) else stalled + 1
+                highest = max(highest, induced.mean_csls)
+                if stalled >= patience:
                     break
-                last = induced.mean_csls
                 rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
-                advance(1, note=f"mean CSLS {last:.4f}")
+                advance(1, note=f"mean CSLS {induced.mean_csls:.4f}")
                 if not pays(rounds[-1], rounds[best], 0 if best else CHANCE_ERRORS):
                     break
-                best = len(rounds) - 1
+                if cross_fit is not None:
+                    best = len(rounds) - 1
+            else:
+                best = len(rounds) - 1  # the maps of the last round were not looked at
             if best and all_words > first_words and len(rounds) <= self.max_rounds:
                 clock = time.process_time()
                 induced = self._induce(vectors, pairs, rounds[best], all_words)

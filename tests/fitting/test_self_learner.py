@@ -11,7 +11,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.cross_fit import Judgement
 from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import induce
-from geomm_plugin.fitting.self_learner import MIN_CSLS_GAIN, Round, falls, pays, settled
+from geomm_plugin.fitting.self_learner import MIN_CSLS_GAIN, PATIENCE, Round, falls, pays, settled
 from geomm_plugin.mappers import GeoMM, Procrustes
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
@@ -85,7 +85,9 @@ def test_few_words_are_learnt_until_the_mean_csls_is_flat_and_all_once(name, mon
     assert plain.words == plain.pairs_induced == 0 and plain.mean_csls is None
     assert {told.words for told in rounds} == {100} and last.words == 400
     means = np.array([told.mean_csls for told in rounds])
-    assert len(means) > 2 and (np.diff(means) > MIN_CSLS_GAIN * np.abs(means[1:])).all()
+    rising, flat = means[: 1 - PATIENCE], means[1 - PATIENCE :]
+    assert len(rising) > 2 and (np.diff(rising) > MIN_CSLS_GAIN * np.abs(rising[1:])).all()
+    assert (flat - rising[-1] <= (PATIENCE - 1) * MIN_CSLS_GAIN * np.abs(flat)).all()
     assert len(rounds) < learnt.max_rounds
     assert learnt.report_.kept_round == len(rounds) + 1 and precision(learnt, toy) > 0.9
     cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_.rounds
