@@ -1,7 +1,7 @@
 """Cores and memory of `geomm align`: `python benchmarks/scale.py` (SMALL=1 for a look).
 
 - jobs: 2 languages x 200,000 words x 300, with one job and with two (JOBS=1,2,4,8).
-- languages: 8 languages x 100,000 words, beside 2: memory must not grow with the languages.
+- languages: 8 languages x 100,000 words, beside 2: memory must hardly grow with the languages.
 - rows: 2 languages x 2,000,000 words x 100.
 
 Each is a command as users type it. CPU and wall seconds, and the peak of the memory of the command
