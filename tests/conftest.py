@@ -1,6 +1,8 @@
 import os
 import signal
 import sys
+import warnings
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -84,15 +86,15 @@ def dask_cluster():
     import dask
 
     paths = os.pathsep.join(path for path in sys.path if path)
-    with (
-        dask.config.set(
-            {
-                "distributed.nanny.pre-spawn-environ.PYTHONPATH": paths,
-                "distributed.comm.timeouts.connect": "300s",  # busy machines start slowly
-            }
-        ),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-    ):
-        yield cluster.scheduler_address
+    settings = {
+        "distributed.nanny.pre-spawn-environ.PYTHONPATH": paths,
+        "distributed.comm.timeouts.connect": "300s",  # busy machines start slowly
+    }
+    with ExitStack() as open_until_the_end:
+        open_until_the_end.enter_context(dask.config.set(settings))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # of sockets of Dask 2024.9
+            cluster = distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+            )
+        yield open_until_the_end.enter_context(cluster).scheduler_address

@@ -233,6 +233,7 @@ def test_every_file_that_a_page_shows_is_there():
     assert shown
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of parts of mkdocs among themselves
 def test_the_site_is_built_strictly(tmp_path, monkeypatch):
     mkdocs = pytest.importorskip("mkdocs.commands.build")
     pytest.importorskip("mkdocstrings")

@@ -13,6 +13,9 @@ from geomm_plugin.errors import FormatError, UnknownNameError
 model2vec = pytest.importorskip("model2vec")
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: E402
 
+# model2vec before 0.9 leaves its own files open.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
 TOKENS = ["[PAD]", "[UNK]", "dog", "##s", "house", "##house", "naïve", "d", "##og"]
 
 
@@ -87,9 +90,8 @@ def test_the_layout_of_sentence_transformers_is_read(tmp_path):
     save_file({"embedding.weight": tensors["embeddings"]}, nested / "model.safetensors")
     shutil.copy(tmp_path / "model/tokenizer.json", nested)
     (tmp_path / "sentence/config_sentence_transformers.json").write_text("{}")
-    theirs = model2vec.StaticModel.from_pretrained(tmp_path / "sentence")
     read = read_embeddings(tmp_path / "sentence")
-    np.testing.assert_allclose(read.vectors, theirs.encode(read.words), rtol=1e-6)
+    np.testing.assert_allclose(read.vectors, model.encode(read.words), rtol=1e-6)
 
 
 def test_pieces_that_begin_a_word_are_words_without_their_mark():
