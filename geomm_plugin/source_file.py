@@ -38,12 +38,16 @@ class SourceFile:
         size = sum(size for _, size, _ in stamps) if stamps else None
         return cls(str(path), size, content, stamps)
 
+    def is_current(self) -> bool:
+        """True if the parts are still as they were; of a pipe nothing is known."""
+        return _stamps(Path(path) for path, _, _ in self.parts) == self.parts
+
     def sha256(self) -> str | None:
         """Return the checksum of the bytes on disk; None for a pipe, and for what has changed.
 
         Of several files, it is the checksum of their checksums, one a line, in order.
         """
-        if not self.parts or _stamps(Path(path) for path, _, _ in self.parts) != self.parts:
+        if not self.parts or not self.is_current():
             return None
         try:
             sums = [_checksum(Path(path)) for path, _, _ in self.parts]

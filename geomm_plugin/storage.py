@@ -109,6 +109,20 @@ def load_mapper(path: str | Path) -> Mapper:
     raise replaced_too_often(path)
 
 
+def is_saved_name(name: str) -> bool:
+    """True for the name of a file that a saved mapper consists of."""
+    return name == JSON_NAME or re.fullmatch(r"arrays-[0-9a-f]{16}\.safetensors", name) is not None
+
+
+def saved_files(path: Path) -> list[Path]:
+    """Return the files of the mapper in a folder, or in one that align() wrote; none elsewhere."""
+    aligned = [path / ALIGNED] if (path / ALIGNED).is_file() else []
+    folder = path / "mapper" if aligned and not (path / JSON_NAME).exists() else path
+    if not (folder / JSON_NAME).is_file():
+        return []
+    return [*aligned, folder / JSON_NAME, *sorted(folder.glob(ARRAYS_NAME.format("*")))]
+
+
 def _load_mapper(path: Path) -> Mapper:
     json_path = path / JSON_NAME
     description = parse_description(_read(json_path), json_path)

@@ -1,6 +1,7 @@
 """Tell whether a file, a saved mapper or a folder of aligned files is whole, and what it claims.
 
-    a file of embeddings    can be read, every number is finite, no word repeats
+    a file of embeddings    can be read, every number is finite, no word repeats; the means that
+                            CSLS finds beside it (.neighborhoods) are whole, and of its vectors
     a saved mapper          its checksums hold, its arrays are those of its mapper
     a folder of align()     each file has the size and hash that align.json tells, is whole in
                             itself; the mapper is; no run was stopped
@@ -24,6 +25,8 @@ from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.publication import journal_folder
 from geomm_plugin.formats import read_embeddings
+from geomm_plugin.retrieval.neighborhood_file import SUFFIX, neighborhoods_path, read_means
+from geomm_plugin.retrieval.unit_rows import LanguageRows, UnitRows
 from geomm_plugin.storage import JSON_NAME, load_mapper
 
 
@@ -32,7 +35,7 @@ class Finding:
     """What was found out about a file or folder; without a problem it is whole."""
 
     path: str
-    kind: str  # "embeddings", "mapper", "aligned files"
+    kind: str  # "embeddings", "mapper", "aligned files", "neighborhoods"
     problem: str | None = None
 
     def __str__(self) -> str:
@@ -53,6 +56,8 @@ def _check(path: Path) -> list[Finding]:
         return _findings(path, "aligned files", _aligned_problems(path))
     if os.path.lexists(path / JSON_NAME) and path.is_dir():
         return _findings(path, "mapper", _mapper_problems(path))
+    if path.name.endswith(SUFFIX):
+        return _findings(path, "neighborhoods", _means_problems(path))
     return _findings(path, "embeddings", _embeddings_problems(path))
 
 
@@ -82,9 +87,22 @@ def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
                     yield path, f"the vector of {word!r} holds NaN or infinity"
                     break
                 start += len(block)
+            else:
+                beside = neighborhoods_path(path)
+                if os.path.lexists(beside):
+                    yield from _means_problems(beside, LanguageRows(embeddings, path.name))
         except GeommError as error:
             yield path, str(error)
     yield from ((path, str(warning.message)) for warning in warned)
+
+
+def _means_problems(path: Path, rows: UnitRows | None = None) -> Iterator[tuple[Path, str]]:
+    try:
+        read_means(path, rows)
+    except GeommError as error:
+        yield path, str(error)
+    except OSError as error:
+        yield path, f"it cannot be read: {error.strerror or error}"
 
 
 def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:

@@ -40,7 +40,7 @@ from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import check_writable, sentences
 from geomm_plugin.files.lock import alone_in
-from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs
+from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs, refuse_losses
 from geomm_plugin.files.publication import recover
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
@@ -54,7 +54,7 @@ from geomm_plugin.formats import (
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import mapper_files
+from geomm_plugin.storage import is_saved_name, mapper_files
 from geomm_plugin.work import Cluster, Workers, job_count, open_workers
 
 ANOTHER_FOLDER = "Choose another --output folder."
@@ -206,6 +206,7 @@ def align(
     refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
     refuse_neighbors(output / NAME, outputs)
     _refuse_links(output, [*names.values(), MAPPER])
+    refuse_losses(output / MAPPER, is_saved_name)
     make_folders(output)
     check_writable(output)
     with (

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from geomm_plugin.alignment.record import MAPPER, NAME, read_record
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
+from geomm_plugin.files.publication import published
+from geomm_plugin.files.version import ATTEMPTS, replaced_too_often, stamp_of
 from geomm_plugin.formats import as_path, existing, find_format, read_languages, written_whole
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
@@ -28,8 +30,18 @@ def read_space(
         Read only the first (most frequent) words of each.
     """
     path = as_path(path)
+    chosen = None if languages is None else list(languages)
+    for _ in range(ATTEMPTS):  # the record is replaced with all files and the mapper
+        stamp = stamp_of(published(path / NAME))
+        space = _read_space(path, chosen, max_words)
+        if stamp_of(published(path / NAME)) == stamp:
+            return space
+    raise replaced_too_often(path)
+
+
+def _read_space(path: Path, languages: list[str] | None, max_words: int | None) -> SharedSpace:
     there = {} if languages is not None and path.is_file() else space_files(path)
-    chosen = list(there) if languages is None else list(languages)
+    chosen = list(there) if languages is None else languages
     for language in chosen:
         if there and language not in there:
             raise UnknownNameError(

@@ -22,9 +22,9 @@ from geomm_plugin.cli.terminal import show, show_json
 def command(paths: tuple[Path, ...], as_json: bool, quiet: bool) -> None:
     """Check that files of embeddings, saved mappers and folders of aligned files are whole.
 
-    Checksums, sizes, numbers that are not finite, words that repeat; in a folder that `geomm align`
-    wrote, every file against the hash in align.json. One line a finding; the exit status is 0 if
-    all is whole, else 1. Nothing is changed.
+    Checksums, sizes, numbers that are not finite, words that repeat, the .neighborhoods beside a
+    file; in a folder that `geomm align` wrote, every file against the hash in align.json. One line
+    a finding; the exit status is 0 if all is whole, else 1. Nothing is changed.
 
     \b
     Example:

@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options, task_files
+from geomm_plugin.cli import choices, forms, options, task_files
 from geomm_plugin.cli.command_line import command_line
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import TableOutput, table_options, write_text
+from geomm_plugin.cli.output import TableOutput, check_outputs, table_options, write_text
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
@@ -69,12 +69,12 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 @table_options
 @click.option(
     "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=forms.OUTPUT,
     help="Write a page with tables, charts and the words that changed to this file.",
 )
 @click.option(
     "--save",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=forms.OUTPUT,
     help="Add each mapper's rows to this file as soon as they are there, one JSON object a line.",
 )
 @options.max_words_option
@@ -123,10 +123,7 @@ def command(
     needed = any(mapper.needs_dictionary for mapper in chosen)
     if needed and not (dictionaries or identical or cognates):
         raise ParameterError(options.NOTHING_TO_LEARN)
-    lists = [*dictionaries, *tests, *texts, *train]
-    output.check(embeddings, lists)
-    for path in filter(None, (html, save)):
-        options.check_output(path, embeddings, lists)
+    check_outputs()
     ranked = choices.make_retrievals(retrievals)
     word_tests, task_tests = _divide(tests, embeddings) if tasks else (list(tests), [])
     files = {"texts": texts, "train": train, "test": task_tests}
@@ -201,7 +198,8 @@ class RunsSoFar:
             with self.save.open("a", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(lines)
                 file.flush()
-                os.fsync(file.fileno())
+                if self.save.is_file():  # a pipe has no disk
+                    os.fsync(file.fileno())
         except OSError as error:
             self.save = None
             warnings.warn(

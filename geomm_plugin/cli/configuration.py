@@ -38,6 +38,7 @@ from geomm_plugin.files.strict_json import parse_json
 
 KEYS = {"embeddings": "vectors"}  # of arguments; others have their own name
 _PRINT = "geomm_plugin.print_config"  # in click's Context.meta
+CONFIGURATION = "geomm_plugin.configuration"  # there, too: the file
 _LARGEST = 2**24  # bytes
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?")
 _HEADER = (
@@ -80,6 +81,7 @@ class Configurable(click.Command):
 def _use(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
     if value is not None and not ctx.resilient_parsing:
         ctx.default_map = read_configuration(value, ctx)
+        ctx.meta[CONFIGURATION] = value
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 from geomm_plugin import progress
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.moved_words import MEASURES, Measure, drift
 from geomm_plugin.files.text_lines import read_lines
@@ -96,7 +96,7 @@ def command(
             "Drift compares two files, each with a name: old=1990.vec new=2010.vec. Words to ask "
             "about come after them."
         )
-    output.check(files, [] if list_of_words is None else [f"words={list_of_words}"])
+    check_outputs(files)
     chosen = as_mapper(mapper, settings)
     if list_of_words is not None:
         words += [line.strip() for line in read_lines(list_of_words) if line.strip()]

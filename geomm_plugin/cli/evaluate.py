@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, forms, options, task_files
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
@@ -94,7 +94,7 @@ def command(
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --task classify \\
             --train en=topics.en.tsv --test es=topics.es.tsv
     """
-    output.check(embeddings, [*tests, *texts, *train])
+    check_outputs()
     chosen = choices.make_retrievals(retrievals)
     files = {"texts": texts, "train": train, "test": tests}
     scored: list[Task] = []
@@ -106,7 +106,7 @@ def command(
     mapper = None if model is None else load_mapper(model)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
-        space = mapper.map(read) if mapper else options.aligned_space(embeddings, read)
+        space = mapper.map(read) if mapper else options.aligned_space(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
         if scored:
             rows = [score.row() for one in scored for score in one.score(space)]

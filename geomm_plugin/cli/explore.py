@@ -73,7 +73,7 @@ def _spaces(
     mappers = [load_mapper(model) for model in models]
     read: dict[str, Embeddings] = options.read_all(files, max_words)
     if not mappers:
-        return {"aligned files": options.aligned_space(files, read)}
+        return {"aligned files": options.aligned_space(read)}
     names = [repr(mapper) for mapper in mappers]
     spaces: dict[str, SharedSpace] = {}
     for name, model, mapper in zip(names, models, mappers, strict=True):

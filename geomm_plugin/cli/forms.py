@@ -96,6 +96,14 @@ class Suffix(Text):
         return [suffix for kind in registry.formats.values() for suffix in kind.suffixes]
 
 
+class Output(click.Path):
+    """The path of a file that a command writes: every other path of the command is an input."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
+
+
+OUTPUT = Output()
 LANG_FILE = Named("LANG=FILE")
 PAIR_FILE = Named("LANG-LANG=FILE")
 SETTING = Named("NAME=VALUE")

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from geomm_plugin import progress
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import json_option
+from geomm_plugin.cli.output import check_outputs, json_option
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
@@ -47,7 +47,7 @@ from geomm_plugin.storage import load_mapper
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=forms.OUTPUT,
     required=True,
     help="The dictionary: word, translation and score in columns separated by tabs.",
 )
@@ -87,7 +87,7 @@ def command(
         geomm induce en=wiki.en.vec de=wiki.de.vec --dictionary en-de=seed.txt -o en-de.tsv
         geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
     """
-    options.check_output(output, embeddings, dictionaries, [model])
+    check_outputs()
     ranked = as_retrieval(retrieval)
     chosen = _mapper(model, mapper, settings, bool(dictionaries or identical or cognates))
     with progress.shown(quiet):
@@ -99,7 +99,7 @@ def command(
             train = options.read_dictionaries(dictionaries, identical, read, cognates)
             chosen.fit(read, train)
         two = {source: read[source], target: read[target]}
-        space = chosen.map(two) if chosen else options.aligned_space(embeddings, two)
+        space = chosen.map(two) if chosen else options.aligned_space(two)
         with progress.task(f"Pairing {source} and {target}"):
             mutual = space.dictionary(source, target, retrieval=ranked)
     pairs = [each for each in mutual if min_score is None or each[2] >= min_score]

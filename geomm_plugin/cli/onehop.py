@@ -7,7 +7,7 @@ import click
 from geomm_plugin import progress
 from geomm_plugin.cli import choices, options
 from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import TableOutput, table_options
+from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
 from geomm_plugin.registry import as_retrieval
@@ -58,7 +58,7 @@ def command(
         geomm onehop fr=wiki.fr.vec it=wiki.it.vec pt=wiki.pt.vec --dictionary fr-it=fr-it.txt \\
             --dictionary it-pt=it-pt.txt --test fr-pt=fr-pt.txt
     """
-    output.check(embeddings, [*dictionaries, *tests])
+    check_outputs()
     chosen = choose_mappers(mappers, settings)
     ranked = as_retrieval(retrieval)
     with progress.shown(quiet):

@@ -14,10 +14,9 @@ from geomm_plugin.alignment.record import MAPPER
 from geomm_plugin.cli import forms
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import GeommError, LanguagesError, ParameterError
-from geomm_plugin.files.atomic import check_output as files_check_output
-from geomm_plugin.files.outputs import refuse_inputs
-from geomm_plugin.formats import check_exists, files_of, find_format, read_languages
+from geomm_plugin.errors import FileError, GeommError, LanguagesError, ParameterError
+from geomm_plugin.files.publication import is_trusted
+from geomm_plugin.formats import check_exists, find_format, read_languages
 from geomm_plugin.parameters import split_spec, split_specs
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.storage import load_reranking
@@ -135,19 +134,26 @@ def read_all(specs: Iterable[str], max_words: int | None) -> dict[str, Embedding
     return read_languages(existing_files(specs), max_words=max_words)
 
 
-def aligned_space(specs: Iterable[str], embeddings: Mapping[str, Embeddings]) -> SharedSpace:
+def aligned_space(embeddings: Mapping[str, Embeddings]) -> SharedSpace:
     """Return the space of aligned files, with the weights that were learnt with their mapper.
 
     `align` writes files and mapper into one folder; files from several folders have no weights.
     """
-    files = [Path(spec.partition("=")[2]) for spec in specs]
-    folders = {file.resolve().parent / MAPPER for file in files}
+    files = [each.file for each in embeddings.values() if each.file is not None]
+    folders = {Path(file.path).resolve().parent for file in files}
     reranking: Reranking = {}
-    if len(folders) == 1 and (folder := folders.pop()).is_dir():
+    if len(folders) == 1 and (saved := folders.pop() / MAPPER).is_dir():
         try:
-            reranking = load_reranking(folder)
+            reranking = load_reranking(saved)
+            if not is_trusted(saved, Path(files[0].path)):
+                raise FileError(f"{saved} belongs to another user than the files beside it.")
         except GeommError as error:
+            reranking = {}
             warnings.warn(f"No learnt weights are used: {error}", stacklevel=2)
+        if not all(file.is_current() for file in files):
+            raise FileError(
+                f"The files beside {saved} were replaced while they were read. Try again."
+            )
     return SharedSpace(embeddings, reranking)
 
 
@@ -180,29 +186,6 @@ def is_space(arguments: Sequence[str]) -> bool:
         return False
     path = Path(arguments[0])
     return (path / NAME).is_file() or (path.is_file() and bool(find_format(path).languages(path)))
-
-
-def check_output(
-    output: Path,
-    embeddings: Iterable[str] = (),
-    lists: Iterable[str] = (),
-    others: Iterable[Path | None] = (),
-) -> None:
-    """Find out before the work whether a file can be written there, and that it is no input.
-
-    Parameters
-    ----------
-    embeddings, lists
-        LANG=FILE and LANG-LANG=FILE, as they were given.
-    others
-        Further files and folders that are read, such as a saved mapper.
-    """
-    files = [Path(spec.partition("=")[2]) for spec in with_space(list(embeddings))]
-    inputs = [file for path in files if path.exists() for file in files_of(path)]
-    inputs += [Path(spec.partition("=")[2]) for spec in lists]
-    inputs += [path for path in others if path is not None]
-    refuse_inputs([output], inputs, "Choose another name for the output.")
-    files_check_output(output)
 
 
 def refuse_mapper(argument: str) -> None:

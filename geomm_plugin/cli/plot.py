@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
+from geomm_plugin.cli import choices, forms, options
+from geomm_plugin.cli.output import check_outputs
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
@@ -27,7 +28,7 @@ output_option = click.option(
     "--output",
     "-o",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=forms.OUTPUT,
     help="The picture: .png, .svg or .pdf.",
 )
 font_option = click.option(
@@ -90,7 +91,7 @@ def space(
             "en=en.vec es=es.vec en-es dog cat."
         )
     model, pair, *words = others
-    _check(output, files, others=[Path(model), dictionary])
+    _check(output, files, [Path(model)])
     mapper = load_mapper(model)
     with progress.shown(quiet):
         read: dict[str, Embeddings] = options.read_all(files, max_words)
@@ -118,7 +119,7 @@ def scores(
     """
     from geomm_plugin.views.plots import plot_scores
 
-    _check(output, others=[comparison])
+    _check(output)
     rows = _read_rows(comparison, "p@1")
     _save(plot_scores(rows, retrieval=retrieval, fonts=fonts), output, fonts, quiet)
 
@@ -137,7 +138,7 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
     """
     from geomm_plugin.views.plots import plot_regularization
 
-    _check(output, others=[model])
+    _check(output)
     _save(plot_regularization(load_mapper(model).report_, fonts=fonts), output, fonts, quiet)
 
 
@@ -182,7 +183,7 @@ def learning(
     from geomm_plugin.evaluation.learning_curve import SIZES, learning_curve
     from geomm_plugin.views.plots import plot_learning_curve
 
-    _check(output, embeddings, [*dictionaries, *tests])
+    _check(output)
     chosen = choose_mappers(mappers)
     with progress.shown(quiet):
         read = options.read_all(embeddings, max_words)
@@ -194,17 +195,12 @@ def learning(
     _save(plot_learning_curve(rows, pair=pair, fonts=fonts), output, fonts, quiet or as_json)
 
 
-def _check(
-    output: Path,
-    embeddings: Sequence[str] = (),
-    lists: Sequence[str] = (),
-    others: Sequence[Path | None] = (),
-) -> None:
+def _check(output: Path, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
     """Find out before the work whether the picture can be made."""
     from geomm_plugin.views.plots.figure import check_suffix, new_figure
 
     check_suffix(output)
-    options.check_output(output, embeddings, lists, others)
+    check_outputs(embeddings, others)
     with new_figure(1, 1):
         pass
 

@@ -80,7 +80,7 @@ def command(
         read = options.read_all(files, max_words)
         source, target = options.language_pair(pair, read)
         two = {source: read[source], target: read[target]}
-        space = mapper.map(two) if mapper else options.aligned_space(files, two)
+        space = mapper.map(two) if mapper else options.aligned_space(two)
         known = [word for word in dict.fromkeys(words) if _has_vector(space, source, word)]
         answers = space.translate(known, source, target, k=k, retrieval=ranked) if known else []
     answer_of = dict(zip(known, answers, strict=True))

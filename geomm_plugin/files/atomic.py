@@ -17,7 +17,13 @@ from pathlib import Path
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
 from geomm_plugin.files.lock import locked, unlocked
-from geomm_plugin.files.outputs import is_stream, make_folders, place_of, refuse_folder
+from geomm_plugin.files.outputs import (
+    is_stream,
+    make_folders,
+    place_of,
+    refuse_folder,
+    refuse_losses,
+)
 from geomm_plugin.files.publication import (
     NEW,
     PART,
@@ -74,6 +80,7 @@ def all_written_beside(path: Path) -> Iterator[Path]:
             part = stage / NEW / place.name
             yield part
             _check_names(path, place, stage / NEW)
+            refuse_losses(place, lambda name: (part / name).is_file())
             disk.secure_tree(stage / NEW)
             if len(list((stage / NEW).iterdir())) > 1 or part.is_dir() or place.is_dir():
                 publish(stage, place.name)

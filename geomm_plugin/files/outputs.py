@@ -5,17 +5,19 @@ a pipe or a device       is written into, if the output is one file
 a folder, a socket       is refused where a file is asked for
 an input                 is never replaced: not through links, hard links or other letter case
 a neighbor of a file     that needs it (x.txt beside x.npy) is not replaced either
+a folder that holds      anything but what is written anew is not replaced
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
+from geomm_plugin.files.publication import PART
 from geomm_plugin.files.version import files_in
 
 _OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
@@ -74,6 +76,17 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[str | Path], advice:
         is_input = Path(os.path.realpath(output)) in places and not is_stream(output)
         if is_input or _identity(output) in identities:
             raise ParameterError(f"{output} would replace an input. {advice}")
+
+
+def refuse_losses(folder: Path, is_written: Callable[[str], bool]) -> None:
+    """Refuse to replace a folder that holds a file which is not written anew, by its name in it."""
+    for file in files_in(folder) if folder.is_dir() else []:
+        name = file.relative_to(folder).as_posix()
+        if not is_written(name) and not name.startswith(PART):
+            raise FileError(
+                f"{folder} would be replaced as a whole, and holds {name}, which would be lost. "
+                "Move that file away, or choose another name for the output."
+            )
 
 
 def make_folders(path: Path) -> None:

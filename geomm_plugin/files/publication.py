@@ -313,6 +313,18 @@ def is_private(folder: Path) -> bool:
     return is_folder and is_own(folder)
 
 
+def is_trusted(path: Path, beside: Path) -> bool:
+    """True if what lies beside a file may be read with it: made by a user who might make the file.
+
+    In a common folder (of mode 1777) anybody can put files beside those of others.
+    """
+    owners = _trusted_owners(beside.parent)
+    try:
+        return owners is None or path.stat().st_uid in owners | {beside.stat().st_uid}
+    except OSError:
+        return False
+
+
 def _trusted_owners(folder: Path) -> set[int] | None:
     """Return the users whose journals a reader trusts: the reader and the folder's owner."""
     return {os.geteuid(), folder.stat().st_uid} if hasattr(os, "geteuid") else None

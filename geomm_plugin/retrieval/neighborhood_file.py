@@ -6,7 +6,8 @@
 
 An array is found by what it was computed from: the hashes of both languages' unit rows, and k. So
 one of other vectors is never used, wherever the files were moved, and whoever replaced one of them.
-The file may come from anybody: nothing but plain numbers between -1 and 1 is taken from it.
+The file may be damaged: nothing but plain numbers between -1 and 1 is taken from it. One of another
+user than the files' own, in a folder that all may write to, is not used: its numbers may be wrong.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import TILES, Tiles, Vector
-from geomm_plugin.errors import FormatError, GeommError, ParameterError
+from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import checksum, read_arrays
 from geomm_plugin.files.atomic import check_output, written_beside
-from geomm_plugin.files.publication import published
+from geomm_plugin.files.outputs import refuse_inputs
+from geomm_plugin.files.publication import is_trusted, published
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
@@ -44,18 +46,28 @@ def saved_means(rows: UnitRows, others: UnitRows, k: int) -> Vector | None:
     if not path.is_file():
         return None
     try:
-        means = _read(path, len(rows))
+        means = read_means(path, rows)
     except (GeommError, OSError) as error:
         warnings.warn(f"{error} The search goes on without it.", stacklevel=2)
         return None
     array = means.get(_key(rows, others, k))
-    if array is None and not any(name.startswith(rows.content_hash) for name in means):
-        warnings.warn(
-            f"{path} was computed from other vectors than these {len(rows)} of {rows.file.path}; "
-            "it is not used. `geomm neighborhoods` computes it again.",
-            stacklevel=2,
-        )
     return array if array is not None and array.shape == (len(rows),) else None
+
+
+def read_means(path: Path, rows: UnitRows | None = None) -> dict[str, Vector]:
+    """Read all means of a file; an error says why it cannot be used, with these rows if given."""
+    means = _read(path, None if rows is None else len(rows))
+    if rows is None or rows.file is None:
+        return means
+    place = Path(rows.file.path)
+    if not is_trusted(path, place):
+        raise FileError(f"{path} belongs to another user than {place}.")
+    if not any(name.startswith(rows.content_hash) for name in means):
+        raise FormatError(
+            f"{path} was computed from other vectors than these {len(rows)} of {place}; `geomm "
+            "neighborhoods` computes it again."
+        )
+    return means
 
 
 def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES) -> list[Path]:
@@ -71,6 +83,8 @@ def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TI
         )
     if _all_saved(languages, k):
         return list(paths.values())
+    read = [path for rows in languages.values() if rows.file for path, *_ in rows.file.parts]
+    refuse_inputs(paths.values(), read, "Remove the link that leads there.")
     for path in paths.values():
         check_output(path)
     means = all_means(languages, k, tiles)
@@ -114,11 +128,13 @@ def _key(rows: UnitRows, others: UnitRows, k: int) -> str:
     return f"{rows.content_hash} {others.content_hash} {k}"
 
 
-def _read(path: Path, count: int) -> dict[str, Vector]:
+def _read(path: Path, count: int | None) -> dict[str, Vector]:
     """Read a plain file of the folder itself, and check every number."""
     if path.resolve().parent != path.parent.resolve():
         raise FormatError(f"{path} is a link that leads out of its folder, and is not followed.")
-    if path.stat().st_size > MOST_ARRAYS * (8 * count + 1000):
+    if not path.is_file():
+        raise FormatError(f"{path} is no plain file.")
+    if count is not None and path.stat().st_size > MOST_ARRAYS * (8 * count + 1000):
         raise FormatError(f"{path} is too large for the means of {count} words.")
     metadata, arrays = read_arrays(path)
     described = metadata.get("format", "")

@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -147,3 +149,24 @@ def test_a_damaged_mapper(tmp_path):
     arrays.write_bytes(content)
     done = geomm_check(tmp_path / "mapper", "--quiet")
     assert done.exit_code == 1 and "the checksum differs" in done.stdout
+
+
+def test_the_means_beside_a_file_are_checked(tmp_path):
+    folder = tmp_path / "aligned"
+    made = align(TOY.embeddings, TOY.dictionaries, "procrustes", output=folder, neighborhoods=True)
+    beside = {name: Path(f"{path}.neighborhoods") for name, path in made.paths.items()}
+    assert not problems(folder, *beside.values())
+    assert geomm_check(beside["en"]).stdout == f"{beside['en']}: whole (neighborhoods)\n"
+    content = beside["en"].read_bytes()
+    for place in (5, len(content) // 3, len(content) - 3):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        beside["en"].write_bytes(changed)
+        assert len(problems(folder)) == len(problems(beside["en"])) == 1
+    shutil.copy(beside["es"], beside["en"])
+    assert not problems(beside["en"])
+    (problem,) = problems(made.paths["en"])
+    assert "computed from other vectors" in problem
+    beside["en"].unlink()
+    os.mkfifo(beside["en"])
+    assert len(problems(folder)) == 1

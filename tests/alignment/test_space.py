@@ -1,14 +1,17 @@
 """A folder that align() wrote is one argument: a space, and a mapper."""
 
 import json
+import os
+import shutil
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import align, load_mapper, read_embeddings, read_space
-from geomm_plugin.cli import group
-from geomm_plugin.errors import LanguagesError, UnknownNameError
+from geomm_plugin import align, formats, load_mapper, read_embeddings, read_space, save_mapper
+from geomm_plugin.alignment import space as space_module
+from geomm_plugin.cli import group, options
+from geomm_plugin.errors import FileError, LanguagesError, UnknownNameError
 from geomm_plugin.testing import make_toy
 
 
@@ -58,3 +61,67 @@ def test_what_names_no_languages_is_told(tmp_path):
     (tmp_path / "x.vec").write_text("1 1\na 1\n")
     with pytest.raises(LanguagesError, match="does not name the languages"):
         read_space(tmp_path / "x.vec")
+
+
+def made(folder, seed=0):
+    """Align languages whose mapper tells of the same seed as its vectors."""
+    toy = make_toy(words=30, dimension=3, seed=seed)
+    align(toy.embeddings, toy.dictionaries, "procrustes", output=folder)
+    mapper = load_mapper(folder)
+    mapper.reranking_ = {("en", "es"): {"letters": float(seed)}}
+    save_mapper(mapper, folder / "mapper")
+    return np.asarray(read_embeddings(folder / "en.vec").vectors).tobytes()
+
+
+def test_vectors_and_weights_are_of_one_version(tmp_path, monkeypatch):
+    made(tmp_path / "new", seed=1)
+    expected = made(tmp_path / "aligned"), made(tmp_path / "new", seed=1)
+
+    def replaced_once(*arguments, **settings):
+        monkeypatch.undo()
+        read = formats.read_languages(*arguments, **settings)
+        for name in ("mapper", "en.vec", "es.vec", "align.json"):  # as a run does
+            replace(tmp_path / "new" / name, tmp_path / "aligned" / name)
+        return read
+
+    monkeypatch.setattr(space_module, "read_languages", replaced_once)
+    space = read_space(tmp_path / "aligned")
+    seed = space.reranking["en", "es"]["letters"]
+    assert np.asarray(space["en"].vectors).tobytes() == expected[int(seed)]
+
+
+def replace(new, old):
+    if old.is_dir():
+        shutil.rmtree(old)
+    new.replace(old)
+
+
+def test_commands_take_the_weights_of_that_folder_and_of_no_other(tmp_path, monkeypatch):
+    """Not those beside the folder that the command is run in."""
+    (tmp_path / "here").mkdir()
+    made(tmp_path / "here" / "aligned", seed=2)
+    made(tmp_path, seed=3)
+    monkeypatch.chdir(tmp_path / "here")
+    files = options.existing_files(["aligned"])
+    assert options.aligned_space(formats.read_languages(files)).reranking["en", "es"] == {
+        "letters": 2.0
+    }
+
+
+def test_files_replaced_before_their_weights_are_read_are_a_sentence(tmp_path):
+    made(tmp_path / "aligned")
+    read = formats.read_languages({name: tmp_path / f"aligned/{name}.vec" for name in ("en", "es")})
+    made(tmp_path / "aligned", seed=1)
+    with pytest.raises(FileError, match="replaced while they were read"):
+        options.aligned_space(read)
+
+
+def test_weights_of_another_user_are_not_used(tmp_path):
+    if os.geteuid():
+        pytest.skip("Only root can give a file to another user.")
+    made(tmp_path / "aligned", seed=2)
+    for path in (tmp_path / "aligned" / "mapper", *(tmp_path / "aligned" / "mapper").iterdir()):
+        os.chown(path, 65534, 65534)
+    read = formats.read_languages({name: tmp_path / f"aligned/{name}.vec" for name in ("en", "es")})
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        assert options.aligned_space(read).reranking == {}

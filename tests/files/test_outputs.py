@@ -1,18 +1,21 @@
 """The door for outputs: where files are written to, and what is refused."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import read_embeddings, write_embeddings
+from geomm_plugin import align, get_mapper, read_embeddings, save_mapper, write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.cli.forms import Output
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.files.outputs import refuse_inputs
@@ -38,47 +41,96 @@ def write(path, text="new"):
         part.write_text(text)
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "mapper"
+    save_mapper(TOY.fit(get_mapper("procrustes")), folder)
+    return folder
+
+
 def commands(folder, output):
-    """Every command that writes one file, with where it writes to."""
+    """Every way to write a file, as the command and its option, with where it writes to."""
     files = [f"{name}={folder / name}.vec" for name in PAIR]
-    dictionary = ["-d", f"en-es={folder / 'en-es.txt'}"]
-    tests = ["-t", f"en-es={folder / 'test.txt'}"]
-    return {
-        "induce": ["induce", *files, *dictionary, "-m", "procrustes", "-qo", output],
-        "compare": [
-            "compare",
-            *files,
-            *dictionary,
-            *tests,
-            "-m",
-            "procrustes",
-            "-q",
-            "--html",
-            output,
-        ],
+    train, test = f"en-es={folder / 'en-es.txt'}", f"en-es={folder / 'test.txt'}"
+    tried = ["-d", train, "-t", test, "-m", "procrustes", "-q"]
+    hop = ["-d", f"es-en={folder / 'en-es.txt'}", "-d", f"en-it={folder / 'en-es.txt'}"]
+    hop += ["-t", f"es-it={folder / 'test.txt'}", f"it={folder / 'it.vec'}"]
+    words = ["--words", folder / "en-es.txt"]
+    model = folder / "mapper"
+    lines = {
+        "induce --output": ["induce", *files, "-d", train, "-m", "procrustes", "-q"],
+        "compare --html": ["compare", *files, *tried],
+        "compare --latex": ["compare", *files, *tried],
+        "compare --save": ["compare", *files, *tried],
+        "evaluate --latex": ["evaluate", *files, "-d", train, "--model", model],
+        "onehop --latex": ["onehop", *files, *hop],
+        "drift --latex": ["drift", *files, *words],
+        "plot space --output": ["plot", "space", model, *files, "en-es", "w", "-d", words[1]],
+        "plot scores --output": ["plot", "scores", folder / "en-es.txt"],
+        "plot lambda --output": ["plot", "lambda", model],
+        "plot learning --output": ["plot", "learning", *files, *tried],
     }
+    return {name: [*line, name.split()[-1], output] for name, line in lines.items()}
 
 
-@pytest.mark.parametrize("name", ["induce", "compare"])
-@pytest.mark.parametrize("kind", ["embeddings", "dictionary", "link", "hard link"])
-def test_no_command_replaces_its_input(folder, name, kind):
-    output = {
-        "embeddings": folder / "es.vec",
-        "dictionary": folder / "en-es.txt",
-        "link": folder / "link",
-        "hard link": folder / "hard",
-    }[kind]
-    if kind == "link":
-        output.symlink_to(folder / "en-es.txt")
-    if kind == "hard link":
-        os.link(folder / "en.vec", output)
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = CliRunner().invoke(group, [str(word) for word in commands(folder, output)[name]])
-    assert done.exit_code == 2 and "would replace an input" in done.stderr, done.output
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+def run(line):
+    return CliRunner().invoke(group, [str(word) for word in line])
 
 
-@pytest.mark.parametrize("name", ["induce", "compare"])
+def written_options(command, name=""):
+    """Every option of a command, and of those in it, that names a file to write."""
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(None):
+            yield from written_options(command.get_command(None, inner), f"{name} {inner}")
+    for option in command.params:
+        if isinstance(option.type, Output):
+            yield f"{name.strip()} {option.opts[0]}"
+
+
+def test_all_of_them_are_tried():
+    assert sorted(written_options(group)) == sorted(commands(Path(), ""))
+
+
+@pytest.mark.parametrize("name", commands(Path(), ""))
+@pytest.mark.parametrize("kind", ["a file", "a link", "a hard link", "the configuration"])
+def test_no_command_replaces_its_input(folder, saved, name, kind, monkeypatch):
+    shutil.copytree(saved, folder / "mapper")
+    suffix = ".png" if name.startswith("plot") else ""  # a picture is refused by its name first
+    inputs = [Path(str(word).partition("=")[2] or word) for word in commands(folder, "")[name]]
+    there = [path for path in inputs if path.exists() and folder in path.parents]
+    there = [path / "mapper.json" if path.is_dir() else path for path in there]
+    if kind == "the configuration":
+        there = [folder / "config.toml"]
+        there[0].write_text("max-words = 50\n")
+        config = ["--config", there[0]]
+        if run([*name.split()[:-1], "--help"]).stdout.find("--config") < 0:
+            pytest.skip("It reads none.")
+    else:
+        config = []
+    for number, path in enumerate(there):
+        output = path
+        if kind == "a link" or (kind == "a file" and suffix):
+            output = folder / f"link{number}{suffix}"
+            output.symlink_to(path)
+        elif kind == "a hard link":
+            output = folder / f"hard{number}{suffix}"
+            os.link(path, output)
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        done = run([*commands(folder, output)[name], *config])
+        assert done.exit_code == 2 and "would replace an input" in done.stderr, done.output
+        after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        assert after == before
+
+
+def test_two_outputs_are_two_files(folder):
+    (folder / "link").symlink_to(folder / "x")
+    line = [*commands(folder, folder / "x")["compare --html"], "--save", folder / "link"]
+    done = run(line)
+    assert done.exit_code == 2 and "is named for two outputs" in done.stderr, done.output
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize("name", ["induce --output", "compare --html"])
 def test_a_command_writes_into_a_pipe_and_through_a_link(folder, name):
     plain, pipe, target, link = (folder / each for each in ("plain", "pipe", "target", "link"))
     target.write_text("old")
@@ -89,12 +141,12 @@ def test_a_command_writes_into_a_pipe_and_through_a_link(folder, name):
     reader = threading.Thread(target=lambda: content.append(pipe.read_bytes()), daemon=True)
     reader.start()
     for output in (plain, pipe, link):
-        done = CliRunner().invoke(group, [str(word) for word in commands(folder, output)[name]])
+        done = run(commands(folder, output)[name])
         assert done.exit_code == 0, done.output
     reader.join(10)
     assert stat.S_ISFIFO(pipe.stat().st_mode) and link.is_symlink()
     assert target.stat().st_mode & 0o777 == 0o600
-    if name == "induce":
+    if name.startswith("induce"):
         assert content[0] == plain.read_bytes() == target.read_bytes()
     else:  # the page names its command
         assert content[0].count(b"\n") == plain.read_bytes().count(b"\n")
@@ -217,3 +269,27 @@ def test_letter_case_does_not_hide_an_input(tmp_path, monkeypatch):
 
 def test_devices_may_be_input_and_output(tmp_path):
     refuse_inputs([tmp_path / "x", NULL], [NULL], "")
+
+
+def test_a_folder_with_other_files_is_not_replaced(tmp_path):
+    """The mapper of an alignment, and a format that is a folder, replace folders as a whole."""
+    pairs = tmp_path / "aligned" / "mapper" / "pairs.txt"
+    pairs.parent.mkdir(parents=True)
+    pairs.write_text("".join(f"{one}\t{other}\n" for one, other in TOY.dictionaries[PAIR]))
+    with pytest.raises(FileError, match=r"holds pairs.txt, which would be lost"):
+        align(TOY.embeddings, {PAIR: pairs}, "procrustes", output=tmp_path / "aligned")
+    assert [path.name for path in (tmp_path / "aligned").rglob("*")] == ["mapper", "pairs.txt"]
+    pairs.unlink()
+    for mapper in ("procrustes", "cca"):  # over an empty folder, and over another mapper
+        align(TOY.embeddings, TOY.dictionaries, mapper, output=tmp_path / "aligned")
+
+    pytest.importorskip("tokenizers")
+    model = tmp_path / "model"
+    for language in PAIR:
+        write_embeddings(TOY.embeddings[language], model, format="static_model")
+    (model / "pictures").mkdir()
+    (model / "pictures" / "holiday.jpg").touch()
+    with pytest.raises(FileError, match=r"holds pictures/holiday.jpg, which would be lost"):
+        write_embeddings(TOY.embeddings["en"], model, format="static_model")
+    assert (model / "pictures" / "holiday.jpg").exists()
+    assert list(read_embeddings(model).words) == list(TOY.embeddings["es"].words)

@@ -1,5 +1,6 @@
 """CSLS means beside aligned files: the same answers sooner, and never of other vectors."""
 
+import os
 import shutil
 import warnings
 
@@ -185,3 +186,26 @@ def test_means_that_are_there_are_not_computed_again(folder, monkeypatch):
     flip(neighborhoods_path(folder / "es.safetensors"))
     with pytest.raises(TypeError):
         space_of(folder).save_neighborhoods()
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_link_to_a_file_that_is_read_is_not_followed(folder, language):
+    beside = neighborhoods_path(folder / "en.safetensors")
+    beside.unlink()
+    beside.symlink_to(folder / f"{language}.safetensors")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(ParameterError, match="would replace an input"):
+        space_of(folder).save_neighborhoods()
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_means_that_another_user_put_there_are_not_used(folder):
+    if os.geteuid():
+        pytest.skip("Only root can give a file to another user.")
+    for language in SIZES:
+        path = neighborhoods_path(folder / f"{language}.safetensors")
+        rewrite(path, lambda array: -array)  # hashes and checksum fit, the numbers are wrong
+        os.chown(path, 65534, 65534)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        found = answers(space_of(folder))
+    assert found == computed_answers(folder)
