@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -115,14 +116,13 @@ class Reading:
 
     def _read(self, languages: Sequence[str], folder: Path) -> dict[str, Language]:
         stagings = {language: self._staging(language, folder) for language in languages}
-        results = self.workers.in_order(
-            task for staging in list(stagings.values()) if staging for task in staging.tasks()
-        )
+        results = self.workers.in_order(_tasks(deque(filter(None, stagings.values()))))
         read = {}
         for language in languages:
             staging = stagings.pop(language)
             try:
                 read[language] = staging.collect(results) if staging else self._given(language)
+                del staging  # and with it the words that were seen
             except UnknownNameError as error:
                 raise UnknownNameError(
                     f"--extra-words of {language}: {error} Words outside the vocabulary get "
@@ -157,6 +157,12 @@ class Reading:
 
     def _names(self) -> str:
         return ", ".join(map(str, self.inputs.paths.values()))
+
+
+def _tasks(stagings: deque[_Staging]) -> Iterator[Task[Any]]:
+    """Yield the tasks of one file after the other, and forget each file that all are out of."""
+    while stagings:
+        yield from stagings.popleft().tasks()
 
 
 def stage_file(

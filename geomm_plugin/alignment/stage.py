@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,8 +85,10 @@ def add_to_stage(
     write(part / name)
     if not (part / name).exists():
         raise FileError(f"Cannot write {name}: the format wrote nothing of that name.")
-    disk.secure_tree(part)
-    content = content_of(sorted(part.iterdir()), part)
+    with ThreadPoolExecutor(1) as beside:  # one waits for the disk, the other for the processor
+        hashing = beside.submit(content_of, sorted(part.iterdir()), part)
+        disk.secure_tree(part)
+        content = hashing.result()
     for path in sorted(part.iterdir()):
         if os.path.lexists(record.folder / path.name):
             raise ParameterError(

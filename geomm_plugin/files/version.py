@@ -63,8 +63,8 @@ def replaced_too_often(path: object) -> FileError:
 
 
 def content_hash(path: Path) -> str:
-    """Return the BLAKE2b hash (256 bits) of a file's content, in hexadecimal digits."""
-    digest = hashlib.blake2b(digest_size=32)
+    """Return the SHA-256 hash of a file's content in hexadecimal digits, as `sha256sum` does."""
+    digest = hashlib.sha256()
     try:
         with path.open("rb", buffering=0) as stream:
             block = bytearray(_BLOCK_BYTES)

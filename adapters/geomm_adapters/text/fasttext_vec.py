@@ -135,13 +135,24 @@ def _compress(stream: BinaryIO, part: Path) -> None:
 
 
 def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
+    """Return lines: the rows as JSON, [[1,2],[3,4]], with spaces, each behind its word."""
     from orjson import OPT_SERIALIZE_NUMPY, dumps
 
+    text = np.frombuffer(bytearray(dumps(rows, option=OPT_SERIALIZE_NUMPY)), np.uint8)
+    text -= (text == ord(",")) * np.uint8(ord(",") - ord(" "))
     pieces: list[bytes | memoryview] = []
-    for word, row in zip(words, rows, strict=True):
-        numbers = dumps(row, option=OPT_SERIALIZE_NUMPY).replace(b",", b" ")
-        pieces += (_bytes_of(word), b" ", memoryview(numbers)[1:-1], b"\n")
+    for word, row in zip(_bytes_of_each(words), bytes(text.data).split(b"]"), strict=False):
+        pieces += (word, b" ", memoryview(row)[2:], b"\n")  # behind "[[" or " ["
     return b"".join(pieces)
+
+
+def _bytes_of_each(words: Sequence[str]) -> list[bytes]:
+    """Return the bytes of words, provided that they read back as the same words."""
+    together = word_bytes("\n".join(words))
+    apart = together.split(b"\n")
+    if b" " in together or len(apart) != len(words):
+        return [_bytes_of(word) for word in words]
+    return apart
 
 
 def _bytes_of(word: str) -> bytes:
