@@ -89,7 +89,7 @@ def _parse_as_json(
             suspects.add(row)
             continue
         try:
-            pack(vectors, 4 * dimension * row, *loads(b"[%b]" % numbers.replace(b" ", b",")))
+            pack(vectors.data, 4 * dimension * row, *loads(b"[%b]" % numbers.replace(b" ", b",")))
         except (ValueError, OverflowError, struct.error):
             suspects.add(row)
     for row in np.flatnonzero((vectors == 0).any(axis=1)).tolist():
