@@ -2,17 +2,23 @@
 
 A file arrives as NAME.part beside its place, and moves there when its length and its checksum are
 as they should be. What the server says of the file's version (ETag, Last-Modified) is noted beside
-the part: it goes on only with the same version. Checksums that are not in the catalog are those of
+the part: it goes on only with the same version. Runs that want the same file wait for each other,
+and take what the first one brought. Checksums that are not in the catalog are those of
 the first download, kept in checksums.json and checked from then on.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import os
+import re
 import tarfile
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,13 +27,26 @@ from urllib.parse import urlsplit
 from geomm_plugin import progress
 from geomm_plugin.datasets.catalog import RemoteFile, find_data_set
 from geomm_plugin.errors import FileError, FormatError, ParameterError, missing_extra
-from geomm_plugin.files.atomic import check_writable, written_beside
+from geomm_plugin.files import disk
+from geomm_plugin.files.atomic import check_writable, sentences, written_beside
+from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
+from geomm_plugin.files.publication import is_own
 
 CHECKSUMS = "checksums.json"
 AT_ONCE = 2**20  # bytes
 TIMEOUT = 60  # seconds without a byte
 ATTEMPTS = 3  # of a download that is cut off, before the user has to start it again
+_DAMAGED = (  # what archives raise that are damaged, encrypted or packed in unknown ways
+    KeyError,
+    EOFError,
+    RuntimeError,
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
 @dataclass(frozen=True)
@@ -79,19 +98,44 @@ def default_folder() -> Path:
 
 def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
     path, url = folder / file.path, mirrored(file.url, mirror)
-    known = _checksums(folder)
-    expected = file.sha256 or known.get(file.path)
     if path.exists():
-        actual = _sha256(path)
-        if expected is not None and actual != expected:
-            raise FileError(
-                f"{path} is not what was fetched: its SHA-256 is {actual}, expected is {expected}. "
-                "Delete it, and fetch it again."
-            )
-        _note_checksum(folder, file.path, actual)
-        return Fetched(path, path.stat().st_size, False)
+        return _present(file, folder)
     make_folders(path.parent)
     part = path.with_name(path.name + ".part")
+    with sentences(part), _alone_at(part):
+        return _present(file, folder) if path.exists() else _download(file, folder, url, part)
+
+
+def _present(file: RemoteFile, folder: Path) -> Fetched:
+    """Check a file that is there."""
+    path, expected = folder / file.path, file.sha256 or _checksums(folder).get(file.path)
+    actual = _sha256(path)
+    if expected is not None and actual != expected:
+        raise FileError(
+            f"{path} is not what was fetched: its SHA-256 is {actual}, expected is {expected}. "
+            "Delete it, and fetch it again."
+        )
+    _note_checksum(folder, file.path, actual)
+    return Fetched(path, path.stat().st_size, False)
+
+
+@contextmanager
+def _alone_at(part: Path) -> Iterator[None]:
+    """Make a part if there is none, and lock it; an empty one is removed at the end."""
+    if part.is_symlink() or (part.exists() and not (part.is_file() and is_own(part))):
+        raise FileError(f"{part} is in the way: a link, or of another user. Remove it.")
+    with part.open("ab"):
+        pass
+    with locked(part):
+        try:
+            yield
+        finally:
+            if part.exists() and not part.stat().st_size:
+                part.unlink()
+
+
+def _download(file: RemoteFile, folder: Path, url: str, part: Path) -> Fetched:
+    path, expected = folder / file.path, file.sha256 or _checksums(folder).get(file.path)
     for attempt in range(ATTEMPTS):
         if _receive(url, part, last=attempt == ATTEMPTS - 1):
             break
@@ -126,21 +170,26 @@ def _receive(url: str, part: Path, last: bool) -> bool:
 
     size = part.stat().st_size if part.exists() else 0
     version = _version_of(part)
+    noted = _noted_version(version)
     headers = {"Accept-Encoding": "identity", "User-Agent": "geomm-plugin"}
-    if size and version.exists():
-        headers |= {"Range": f"bytes={size}-", "If-Range": version.read_text(encoding="utf-8")}
+    if size and noted:
+        headers |= {"Range": f"bytes={size}-", "If-Range": noted}
     received, total = size, None
     try:
         with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as response:
+            begin = response.headers.get("Content-Range", f"bytes {size}-")
             if response.status != 206:  # the whole file, from the start
                 size = 0
                 _note_version(version, response.headers)
-            length = response.headers.get("Content-Length")
-            total = None if length is None else size + int(length)
+            elif not begin.startswith(f"bytes {size}-"):  # not what was asked for: start again
+                os.truncate(part, 0)
+                return False
+            length = response.headers.get("Content-Length", "")
+            total = size + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
             received = _copy(response, part, size, total)
     except HTTPError as error:
         if error.code == 416:  # there is no more to get, or not of this version: start again
-            part.unlink(missing_ok=True)
+            os.truncate(part, 0)
             return False
         raise FileError(
             f"{url} answers {error.code} ({error.reason}). Check the name of the language or pair; "
@@ -177,11 +226,13 @@ def _copy(response: IO[bytes], part: Path, size: int, total: int | None) -> int:
         stream.seek(size)
         advance(size)
         while block := response.read(AT_ONCE):
-            stream.write(block)
+            with sentences(part):  # a full disk is no matter of the connection
+                stream.write(block)
             size += len(block)
             advance(len(block), note=f"{size / 1e6:.0f} MB")
-        stream.flush()
-        os.fsync(stream.fileno())
+        with sentences(part):
+            stream.flush()
+            os.fsync(stream.fileno())
     return size
 
 
@@ -192,10 +243,18 @@ def _version_of(part: Path) -> Path:
 def _note_version(path: Path, headers: Any) -> None:
     etag = headers.get("ETag")
     version = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
+    path.unlink(missing_ok=True)
     if version:
-        path.write_text(version, encoding="utf-8")
-    else:
-        path.unlink(missing_ok=True)
+        path.write_bytes(version.encode())
+
+
+def _noted_version(path: Path) -> str | None:
+    """Read what the server said of a part's version, as far as it can be said to it again."""
+    try:
+        noted = path.read_bytes()[:1000].decode("ascii")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return noted if noted.isprintable() else None
 
 
 def _checksums(folder: Path) -> dict[str, str]:
@@ -212,10 +271,11 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 
 def _note_checksum(folder: Path, name: str, value: str) -> None:
-    known = _checksums(folder)
-    if known.get(name) != value:
-        with written_beside(folder / CHECKSUMS) as part:
-            part.write_text(json.dumps(known | {name: value}, indent=1), encoding="utf-8")
+    with locked(folder):  # another run may note another file's
+        known = _checksums(folder)
+        if known.get(name) != value:
+            with written_beside(folder / CHECKSUMS) as part:
+                disk.write_file(part, json.dumps(known | {name: value}, indent=1).encode())
 
 
 def _sha256(path: Path) -> str:
@@ -224,23 +284,32 @@ def _sha256(path: Path) -> str:
 
 def _unpack(archive: Path, member: str, path: Path) -> None:
     """Write one file of an archive to its place; nothing else is unpacked."""
-    try:
-        if archive.suffix == ".zip":
-            with zipfile.ZipFile(archive) as opened:
-                content = opened.read(member)
-        else:
-            with tarfile.open(archive) as opened_tar:
-                names = {name.removeprefix("./"): name for name in opened_tar.getnames()}
-                stream = opened_tar.extractfile(names[member])
-                content = b"" if stream is None else stream.read()
-    except (KeyError, zipfile.BadZipFile, tarfile.TarError, OSError) as error:
-        raise FormatError(
-            f"{archive} has no file {member} that can be unpacked ({error}). Delete it and fetch "
-            "it again."
-        ) from None
     make_folders(path.parent)
-    with written_beside(path) as part:
-        part.write_bytes(content)
+    with written_beside(path) as part, disk.create(part) as stream:
+        try:
+            for block in _blocks_of(archive, member):
+                stream.write(block)
+        except _DAMAGED as error:
+            raise FormatError(
+                f"{archive} has no file {member} that can be unpacked ({error}). Delete it and "
+                "fetch it again."
+            ) from None
+
+
+def _blocks_of(archive: Path, member: str) -> Iterator[bytes]:
+    """Go through the content of one file in an archive."""
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as opened, opened.open(member) as file:
+            while block := file.read(AT_ONCE):
+                yield block
+        return
+    with tarfile.open(archive) as tar:
+        names = {name.removeprefix("./"): name for name in tar.getnames()}
+        content, whole = tar.extractfile(names[member]), tar.fileobj
+        while content and (block := content.read(AT_ONCE)):
+            yield block
+        while whole and whole.read(AT_ONCE):  # the checksum stands at the archive's end
+            pass
 
 
 def _pooch() -> Any:

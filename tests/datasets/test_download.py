@@ -1,13 +1,20 @@
 """Downloads from a server on loopback: whole, cut off, damaged, missing, and no server at all."""
 
+import errno
 import hashlib
 import io
 import json
+import os
 import socket
+import tarfile
 import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -27,6 +34,7 @@ class Server:
 
     def __init__(self):
         self.files, self.cut, self.etag = {}, [], "v1"
+        self.length = self.content_range = None  # what it says of these, if it is wrong
         self.requests = []
         owner = self
 
@@ -52,7 +60,9 @@ class Server:
         same = request.headers.get("If-Range", "") == f'"{self.etag}"'
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and same else 0
         request.send_response(206 if start else 200)
-        request.send_header("Content-Length", str(len(content) - start))
+        request.send_header("Content-Length", self.length or str(len(content) - start))
+        if start:
+            request.send_header("Content-Range", self.content_range or f"bytes {start}-")
         request.send_header("ETag", f'"{self.etag}"')
         request.end_headers()
         request.wfile.write(content[start : start + self.cut.pop(0) if self.cut else None])
@@ -159,6 +169,92 @@ def test_archives_are_unpacked_by_name(server, tmp_path):
     server.files[address] = b"no archive"
     with pytest.raises(FormatError, match="Delete it and fetch"):
         fetch("analogies", folder=tmp_path / "other", mirror=server.url)
+
+
+def tar_of(name, content, mode):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=mode) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("damage", range(9))
+def test_damaged_archives_are_a_sentence(tmp_path, damage):
+    content = np.random.default_rng(0).bytes(9000)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.txt", content)
+    whole = {".zip": packed.getvalue(), ".tgz": tar_of("x.txt", content, "w:gz")}
+    whole |= {".txz": tar_of("x.txt", content, "w:xz"), ".tbz": tar_of("x.txt", content, "w:bz2")}
+    for suffix, good in whole.items():
+        bad = bytearray(good)
+        if damage < 8:
+            bad[len(bad) * (damage + 1) // 10] ^= 0xFF
+        else:
+            bad[6 if suffix == ".zip" else -1] |= 1  # encrypted, it says
+        (tmp_path / f"a{suffix}").write_bytes(bad)
+        target = tmp_path / f"{suffix[1:]}.txt"
+        with suppress(FormatError):
+            download._unpack(tmp_path / f"a{suffix}", "x.txt", target)
+            assert target.read_bytes() == content
+        (tmp_path / f"b{suffix}").write_bytes(good)
+        download._unpack(tmp_path / f"b{suffix}", "x.txt", target)
+        assert target.read_bytes() == content
+
+
+def test_runs_that_want_the_same_file_wait_for_each_other(server, tmp_path):
+    server.files[PATH] = CONTENT * 20
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: get(server, tmp_path), range(4)))
+    assert len(server.requests) == 1 and sum(file.is_new for file in found) == 1
+    assert found[0].path.read_bytes() == server.files[PATH]
+    assert not [path for path in tmp_path.rglob("*") if ".part" in path.name]
+
+
+def test_a_server_that_sends_another_part_does_not_spoil_the_file(server, tmp_path):
+    server.cut = [5000] * 3
+    with pytest.raises(FileError, match="was cut off"):
+        get(server, tmp_path)
+    server.content_range = "bytes 17-"
+    assert get(server, tmp_path).path.read_bytes() == CONTENT
+    assert server.requests[-1][1] is None  # from the start
+
+
+@pytest.mark.parametrize("header", ["many", "-1", "9" * 30, "\u0661"])
+def test_odd_headers_do_not_end_the_program(server, tmp_path, header):
+    server.length = header
+    server.etag = "\xe4\xff"
+    with suppress(FileError):  # more may follow than it said
+        assert get(server, tmp_path).path.read_bytes() == CONTENT
+    part = tmp_path / "wiki" / "wiki.es.vec.part"
+    server.length = None
+    for noted in (b"x\ny: z", b"\xff", b"\0"):
+        for path in tmp_path.rglob("wiki.es.vec"):
+            path.unlink()
+        part.write_bytes(CONTENT[:100])
+        Path(f"{part}.version").write_bytes(noted)
+        assert get(server, tmp_path).path.read_bytes() == CONTENT
+
+
+def test_a_link_in_the_place_of_a_part_is_not_followed(server, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    part = tmp_path / "data" / "wiki" / "wiki.es.vec.part"
+    part.parent.mkdir(parents=True)
+    part.symlink_to(tmp_path / "mine")
+    with pytest.raises(FileError, match="is in the way"):
+        get(server, tmp_path / "data")
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_full_disk_is_not_told_as_a_lost_connection(server, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FileError, match=r"Cannot write .*: No space left on device"):
+        get(server, tmp_path)
 
 
 def test_mirrors_have_the_same_paths():
