@@ -17,14 +17,15 @@ from geomm_plugin.errors import GeommError
 
 FAILED, INTERRUPTED = 2, 130  # exit statuses; 128 + SIGINT
 STOPPED = "Stopped."
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 def sentence_of(error: BaseException) -> str:
     """Say what ended a run, and what to do."""
     if isinstance(error, GeommError):
         return str(error)
-    if isinstance(error, MemoryError):
-        size = f" ({error})" if str(error) else ""
+    if lacks_memory(error):
+        size = f" ({error})" if str(error) and isinstance(error, MemoryError) else ""
         return (
             f"There is not enough memory{size}. Read fewer words with --max-words, or end other "
             "programs."
@@ -33,6 +34,14 @@ def sentence_of(error: BaseException) -> str:
         place = "" if error.filename is None else f" ({error.filename})"
         return f"The system refused: {error.strerror or error}{place}."
     return STOPPED
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """True for a lack of memory, also where a library could not be loaded or a thread started."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, (ImportError, RuntimeError)) and any(sign in text for sign in _NO_MEMORY)
+    )
 
 
 @contextmanager
@@ -49,7 +58,8 @@ def in_a_sentence() -> Iterator[None]:
     except SystemExit as error:
         status = error.code
     except (Exception, KeyboardInterrupt) as error:
-        if not (interrupt.came or isinstance(error, (GeommError, OSError, MemoryError))):
+        is_told = isinstance(error, (GeommError, OSError)) or lacks_memory(error)
+        if not (interrupt.came or is_told):
             raise  # a defect of ours: its traceback is what a report needs
         show(STOPPED if interrupt.came else sentence_of(error), err=True)
         status = INTERRUPTED if interrupt.came else FAILED

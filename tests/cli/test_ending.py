@@ -40,6 +40,28 @@ def test_too_little_memory_is_a_sentence(monkeypatch):
     assert result.output.startswith("There is not enough memory (Unable to allocate 8.94 GiB).")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        'ImportError("libblas.so: failed to map segment from shared object")',
+        'RuntimeError("can\'t start new thread")',
+        'RuntimeError("a defect of ours")',
+    ],
+)
+def test_so_is_a_library_or_a_thread_that_finds_none(error):
+    program = (
+        f"from geomm_plugin.cli.ending import in_a_sentence\nwith in_a_sentence():\n raise {error}"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    if "ours" in error:
+        assert done.stderr.startswith("Traceback")
+    else:
+        assert done.stderr.startswith("There is not enough memory. Read fewer words")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "2>/dev/full", "<&- >&- 2>&-"])
 def test_standard_error_that_is_closed_or_full_changes_no_status(files, closed):
     line = f"{GEOMM} convert en.vec out.vec {closed}; echo $?; {GEOMM} nothing {closed}; echo $?"
