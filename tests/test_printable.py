@@ -48,7 +48,8 @@ def test_json_reads_back_as_the_same_value(text):
 @pytest.fixture
 def hostile_files(tmp_path):
     words = ["dog", "cat\x1b]0;owned\x07\x1b[31m", "mouse\u202e", "x\x9b2J", "wolf"]
-    vectors = np.random.default_rng(0).normal(size=(5, 4))
+    words += [f"{word}{number}" for word in words for number in range(2)]
+    vectors = np.random.default_rng(0).normal(size=(15, 4))
     for language in ("en", "es"):
         write_embeddings(Embeddings(words, vectors), tmp_path / f"{language}.safetensors")
     (tmp_path / "pairs.txt").write_text("".join(f"{word}\t{word}\n" for word in words))
@@ -64,11 +65,18 @@ def run(folder, *arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("translate", "en-es", "dog", "x\x9b2J", "-k", "5"),
-        ("translate", "en-es", "dog", "-k", "5", "--json"),
+        ("translate", "en-es", "dog", "x\x9b2J", "-k", "15"),
+        ("translate", "en-es", "dog", "-k", "15", "--json"),
         ("translate", "en-es", "\x1b[31mnot there"),
         ("translate", "en-es\x1b[31m", "dog"),
         ("evaluate", "--dictionary", "en-es=missing\x1b[31m.txt"),
+        ("drift", "--top", "5"),
+        ("drift", "x\x9b2J", "--json"),
+        ("drift", "--words", "missing\x1b[31m.txt"),
+        ("induce", "--output", "in\x1b[31m/no/folder.txt", "--model", "missing\x1b[31m"),
+        ("diagnose",),
+        ("neighborhoods", "-k", "2"),
+        ("convert", "missing\x1b[31m/x.parquet"),
     ],
 )
 def test_no_command_prints_what_steers_a_terminal(hostile_files, arguments):
@@ -77,7 +85,7 @@ def test_no_command_prints_what_steers_a_terminal(hostile_files, arguments):
     assert result.exit_code in (0, 1, 2)  # 1: translate knows a word not
     assert result.output
     assert all(c.isprintable() or c == "\n" for c in result.output), repr(result.output)
-    if "--json" in arguments:
+    if arguments[0] == "translate" and "--json" in arguments:
         (row,) = json.loads(result.output)
         assert {"mouse\u202e", "x\x9b2J"} < {answer["word"] for answer in row["translations"]}
 

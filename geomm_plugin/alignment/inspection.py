@@ -22,11 +22,12 @@ import numpy as np
 
 from geomm_plugin.alignment.record import MAPPER, NAME, changed, parse_record
 from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.publication import journal_folder
 from geomm_plugin.formats import read_embeddings
 from geomm_plugin.retrieval.neighborhood_file import SUFFIX, neighborhoods_path, read_means
-from geomm_plugin.retrieval.unit_rows import LanguageRows, UnitRows
+from geomm_plugin.retrieval.unit_rows import LanguageRows
 from geomm_plugin.storage import JSON_NAME, load_mapper
 
 
@@ -90,15 +91,19 @@ def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
             else:
                 beside = neighborhoods_path(path)
                 if os.path.lexists(beside):
-                    yield from _means_problems(beside, LanguageRows(embeddings, path.name))
+                    yield from _means_problems(beside, embeddings)
         except GeommError as error:
             yield path, str(error)
     yield from ((path, str(warning.message)) for warning in warned)
 
 
-def _means_problems(path: Path, rows: UnitRows | None = None) -> Iterator[tuple[Path, str]]:
+def _means_problems(path: Path, embeddings: Embeddings | None = None) -> Iterator[tuple[Path, str]]:
+    """Read means, which may be of the first words only (--max-words)."""
     try:
-        read_means(path, rows)
+        means = read_means(path)
+        if embeddings is not None:
+            count = min([len(embeddings), *map(len, means.values())])
+            read_means(path, LanguageRows(embeddings.head(count), path.name))
     except GeommError as error:
         yield path, str(error)
     except OSError as error:

@@ -158,6 +158,10 @@ def test_the_means_beside_a_file_are_checked(tmp_path):
     assert not problems(folder, *beside.values())
     assert geomm_check(beside["en"]).stdout == f"{beside['en']}: whole (neighborhoods)\n"
     content = beside["en"].read_bytes()
+    files = [f"{name}={path}" for name, path in made.paths.items()]
+    assert CliRunner().invoke(group, ["neighborhoods", *files, "--max-words", "20"]).exit_code == 0
+    assert beside["en"].read_bytes() != content and not problems(folder)  # of some words
+    beside["en"].write_bytes(content)
     for place in (5, len(content) // 3, len(content) - 3):
         changed = bytearray(content)
         changed[place] ^= 1

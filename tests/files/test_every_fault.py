@@ -17,6 +17,7 @@ from geomm_plugin import (
     get_mapper,
     load_mapper,
     read_embeddings,
+    read_space,
     save_mapper,
     write_embeddings,
 )
@@ -25,6 +26,7 @@ from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
 from geomm_plugin.formats import read_languages
+from geomm_plugin.retrieval.neighborhood_file import read_means
 from geomm_plugin.testing import make_toy
 
 TOY = make_toy(words=60, dimension=5)
@@ -103,6 +105,60 @@ class Compare:
         return "procrustes" in text
 
 
+class Static:
+    """A format that is a folder of several files."""
+
+    def run(self, inputs, output, new):
+        pytest.importorskip("tokenizers")
+        embeddings = TOY.embeddings["es" if new else "en"]
+        write_embeddings(embeddings, output / "model", format="static_model")
+
+    def look(self, output):
+        read = read_embeddings(output / "model")
+        return list(read.words), np.asarray(read.vectors).tobytes()
+
+
+class Neighborhoods:
+    """Files beside those that were read; each is whole, old or new."""
+
+    def run(self, inputs, output, new):
+        for name in PAIR:
+            shutil.copy(inputs / f"{name}.vec", output / f"{name}.vec")
+        files = [f"{name}={output / name}.vec" for name in PAIR]
+        geomm("neighborhoods", *files, "-q", "-k", "3" if new else "2")
+
+    def look(self, output):
+        means = [read_means(output / f"{name}.vec.neighborhoods") for name in PAIR]
+        return min(means[-1]).split()[-1]  # k of the file that is written last
+
+
+class Space:
+    """Several languages in one file."""
+
+    def run(self, inputs, output, new):
+        pytest.importorskip("pyarrow")
+        files = [f"{name}={inputs / name}.vec" for name in PAIR]
+        geomm("convert", *files, output / "x.parquet", "-q", "--max-words", "60" if new else "40")
+
+    def look(self, output):
+        space = read_space(output / "x.parquet")
+        return [(name, list(space[name].words)) for name in space]
+
+
+class Table:
+    """A table in LaTeX, as every command writes it."""
+
+    def run(self, inputs, output, new):
+        files = [f"{name}={inputs / name}.vec" for name in PAIR]
+        test = ["-d", f"en-es={inputs / 'en-es.txt'}", "--max-words", "60" if new else "20"]
+        geomm("evaluate", *files, *test, "-q", "--latex", output / "x.tex")
+
+    def look(self, output):
+        text = (output / "x.tex").read_text()
+        assert text.rstrip().endswith("\\end{tabular}")
+        return text
+
+
 JOBS = {
     "align": Align(),
     "align npy": Align(".npy"),
@@ -112,6 +168,10 @@ JOBS = {
     "save_mapper": Save(),
     "induce": Induce(),
     "compare": Compare(),
+    "a model in a folder": Static(),
+    "neighborhoods": Neighborhoods(),
+    "a space": Space(),
+    "a table": Table(),
 }
 
 
