@@ -116,6 +116,8 @@ def is_saved_name(name: str) -> bool:
 
 def saved_files(path: Path) -> list[Path]:
     """Return the files of the mapper in a folder, or in one that align() wrote; none elsewhere."""
+    if not path.is_dir():
+        return []
     aligned = [path / ALIGNED] if (path / ALIGNED).is_file() else []
     folder = path / "mapper" if aligned and not (path / JSON_NAME).exists() else path
     if not (folder / JSON_NAME).is_file():

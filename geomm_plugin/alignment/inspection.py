@@ -26,7 +26,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.publication import journal_folder
 from geomm_plugin.formats import read_embeddings
-from geomm_plugin.retrieval.neighborhood_file import SUFFIX, neighborhoods_path, read_means
+from geomm_plugin.retrieval.neighborhood_file import SUFFIX, means_beside, read_means
 from geomm_plugin.retrieval.unit_rows import LanguageRows
 from geomm_plugin.storage import JSON_NAME, load_mapper
 
@@ -89,8 +89,7 @@ def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
                     break
                 start += len(block)
             else:
-                beside = neighborhoods_path(path)
-                if os.path.lexists(beside):
+                if beside := means_beside(path):
                     yield from _means_problems(beside, embeddings)
         except GeommError as error:
             yield path, str(error)

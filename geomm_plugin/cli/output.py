@@ -21,7 +21,7 @@ from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import check_output, written_beside
 from geomm_plugin.files.outputs import is_stream, refuse_inputs
 from geomm_plugin.formats import files_of
-from geomm_plugin.retrieval.neighborhood_file import neighborhoods_path
+from geomm_plugin.retrieval.neighborhood_file import means_beside
 from geomm_plugin.storage import JSON_NAME, saved_files
 
 
@@ -115,7 +115,8 @@ def _files_read(embeddings: Iterable[str]) -> Iterator[Path]:
     """Return the files that LANG=FILE stand for, and what is read beside aligned ones."""
     for path in (Path(text.partition("=")[2]) for text in embeddings if "=" in text):
         yield from files_of(path) if path.exists() else ()
-        yield from (path.parent / NAME, path.parent / MAPPER / JSON_NAME, neighborhoods_path(path))
+        yield from (path.parent / NAME, path.parent / MAPPER / JSON_NAME)
+        yield from filter(None, [means_beside(path)])
 
 
 def write_text(path: Path, text: str) -> None:

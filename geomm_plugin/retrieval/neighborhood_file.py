@@ -12,6 +12,7 @@ user than the files' own, in a folder that all may write to, is not used: its nu
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,8 +24,8 @@ from geomm_plugin.arrays import TILES, Tiles, Vector
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import checksum, read_arrays
-from geomm_plugin.files.atomic import check_output, written_beside
-from geomm_plugin.files.outputs import refuse_inputs
+from geomm_plugin.files.atomic import check_writable, written_beside
+from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
 from geomm_plugin.files.publication import is_trusted, published
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
@@ -42,8 +43,8 @@ def saved_means(rows: UnitRows, others: UnitRows, k: int) -> Vector | None:
     """
     if rows.file is None:
         return None
-    path = published(neighborhoods_path(rows.file.path))
-    if not path.is_file():
+    path = means_beside(rows.file.path)
+    if path is None:
         return None
     try:
         means = read_means(path, rows)
@@ -83,13 +84,12 @@ def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TI
         )
     if _all_saved(languages, k):
         return list(paths.values())
-    read = [path for rows in languages.values() if rows.file for path, *_ in rows.file.parts]
-    refuse_inputs(paths.values(), read, "Remove the link that leads there.")
     for path in paths.values():
-        check_output(path)
+        refuse_folder(path)
+        check_writable(path.parent)
     means = all_means(languages, k, tiles)
     for name, path in paths.items():
-        with written_beside(path) as part:
+        with written_beside(path, follow_links=False) as part:  # nor does who reads them
             disk.write_file(part, to_bytes(means[name]))
     return list(paths.values())
 
@@ -122,6 +122,15 @@ def neighborhoods_path(path: str | Path) -> Path:
     """Return where the means of a file of embeddings are kept."""
     path = Path(path)
     return path.with_name(path.name + SUFFIX)
+
+
+def means_beside(path: str | Path) -> Path | None:
+    """Return where the means of a file of embeddings are read; None if there are none."""
+    beside = neighborhoods_path(path)
+    if len(os.fsencode(beside.name)) > LONGEST_NAME:
+        return None
+    place = published(beside)
+    return place if os.path.lexists(place) else None
 
 
 def _key(rows: UnitRows, others: UnitRows, k: int) -> str:

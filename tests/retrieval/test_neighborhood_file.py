@@ -188,15 +188,20 @@ def test_means_that_are_there_are_not_computed_again(folder, monkeypatch):
         space_of(folder).save_neighborhoods()
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-def test_a_link_to_a_file_that_is_read_is_not_followed(folder, language):
-    beside = neighborhoods_path(folder / "en.safetensors")
-    beside.unlink()
-    beside.symlink_to(folder / f"{language}.safetensors")
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(ParameterError, match="would replace an input"):
-        space_of(folder).save_neighborhoods()
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+def test_links_are_replaced_and_not_followed(folder, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    places = {
+        "en": folder / "en.safetensors",
+        "es": folder / "it.safetensors",
+        "it": tmp_path / "mine",
+    }
+    before = {path: path.read_bytes() for path in places.values()}
+    for language, place in places.items():
+        neighborhoods_path(folder / f"{language}.safetensors").unlink()
+        neighborhoods_path(folder / f"{language}.safetensors").symlink_to(place)
+    for path in space_of(folder).save_neighborhoods():
+        assert path.is_file() and not path.is_symlink()
+    assert {path: path.read_bytes() for path in places.values()} == before
 
 
 def test_means_that_another_user_put_there_are_not_used(folder):
@@ -209,3 +214,12 @@ def test_means_that_another_user_put_there_are_not_used(folder):
     with pytest.warns(UserWarning, match="belongs to another user"):
         found = answers(space_of(folder))
     assert found == computed_answers(folder)
+
+
+def test_a_file_whose_name_is_as_long_as_can_be_is_searched(folder):
+    long = folder / ("x" * 243 + ".safetensors")
+    (folder / "es.safetensors").rename(long)
+    space = SharedSpace(read_languages({"en": folder / "en.safetensors", "es": long}))
+    assert len(space.translate(["en1"], "en", "es", 5)[0]) == 5
+    with pytest.raises(OSError, match="File name too long"):
+        space.save_neighborhoods()
