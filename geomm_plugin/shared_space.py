@@ -27,9 +27,10 @@ from geomm_plugin.retrieval import (
     LanguageRows,
     Retrieval,
     UnitRows,
-    mutual_neighbors,
+    best_neighbors,
 )
-from geomm_plugin.retrieval.neighborhood_file import save_means
+from geomm_plugin.retrieval.neighborhood_file import save_means, saved_means
+from geomm_plugin.work import Cluster, crew
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
@@ -233,6 +234,8 @@ class SharedSpace(Mapping[str, Embeddings]):
         *,
         max_words: int | None = None,
         retrieval: str | Retrieval = "csls",
+        jobs: int | None = None,
+        cluster: Cluster | None = None,
     ) -> list[tuple[str, str, float]]:
         """Return the words that are each other's best translation, with their scores.
 
@@ -244,23 +247,24 @@ class SharedSpace(Mapping[str, Embeddings]):
             Take only so many of the most frequent words of each language.
         retrieval
             CSLS pairs the words up in one pass; others search both ways.
+        jobs, cluster
+            Who compares the words: so many threads (-1: one for each core), or the workers of a
+            cluster; by default the threads of BLAS. The pairs are the same.
         """
-        frequent = slice(max_words)
-        x, z = self.unit_rows(source).take(frequent), self.unit_rows(target).take(frequent)
+        x, z = (self.unit_rows(language).head(max_words) for language in (source, target))
         chosen = self._with_learnt(retrieval, source, target)
-        if chosen == CSLS():
-            rows, columns, scores = mutual_neighbors(x, z)
-        else:
-            forth, back = chosen.index(x, z).search(x, 1), chosen.index(z, x).search(z, 1)
-            best = BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], back.indices[:, 0])
-            rows, columns, scores = best.mutual()
+        with crew(jobs, cluster):
+            best = _best_both_ways(x, z, chosen)
+        rows, columns, scores = best.mutual()
         here, there = self[source].words, self[target].words
         return [
             (here[row], there[column], float(score))
             for row, column, score in zip(rows, columns, scores, strict=True)
         ]
 
-    def save_neighborhoods(self, k: int = 10) -> list[Path]:
+    def save_neighborhoods(
+        self, k: int = 10, *, jobs: int | None = None, cluster: Cluster | None = None
+    ) -> list[Path]:
         """Save the CSLS means of all words beside the files that this space was read from.
 
         A later search by CSLS(k=k) in the same vectors finds them, and answers at once; the answers
@@ -270,8 +274,12 @@ class SharedSpace(Mapping[str, Embeddings]):
         ----------
         k
             Neighbours in each mean.
+        jobs, cluster
+            Who compares the words: so many threads (-1: one for each core), or the workers of a
+            cluster; by default the threads of BLAS. The means are the same.
         """
-        return save_means({language: self.unit_rows(language) for language in self}, k)
+        with crew(jobs, cluster):
+            return save_means({language: self.unit_rows(language) for language in self}, k)
 
     def queries(self, words: Sequence[str], language: str) -> UnitRows:
         """Return words with their unit rows; those outside the vocabulary go through subwords."""
@@ -294,3 +302,15 @@ class SharedSpace(Mapping[str, Embeddings]):
                 "Check its spelling and letter case, and the order of the languages; words "
                 "outside the vocabulary need embeddings with subwords (a fastText .bin)."
             ) from error
+
+
+def _best_both_ways(source: UnitRows, target: UnitRows, retrieval: Retrieval) -> BestNeighbors:
+    """Return the best target of each source word, and the other way round."""
+    if isinstance(retrieval, CSLS) and retrieval.engine == "exact":
+        k = retrieval.k
+        of_source, of_target = saved_means(source, target, k), saved_means(target, source, k)
+        means = None if of_source is None or of_target is None else (of_source, of_target)
+        return best_neighbors(source, target, k, means=means)
+    forth = retrieval.index(source, target).search(source, 1)
+    back = retrieval.index(target, source).search(target, 1)
+    return BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], back.indices[:, 0])

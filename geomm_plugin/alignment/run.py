@@ -218,7 +218,8 @@ def align(
         recover(output / NAME)
         alignment = run.finish(resume)
         if neighborhoods:
-            SharedSpace(read_languages(alignment.paths)).save_neighborhoods()
+            space = SharedSpace(read_languages(alignment.paths))
+            space.save_neighborhoods(jobs=jobs, cluster=cluster)
         return alignment
 
 

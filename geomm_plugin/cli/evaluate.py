@@ -27,6 +27,7 @@ from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.storage import load_mapper
+from geomm_plugin.work import crew
 
 WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
 
@@ -66,6 +67,8 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
 @choices.oov_option
 @table_options
 @options.max_words_option
+@options.threads_option
+@options.cluster_option
 @options.quiet_option
 def command(
     embeddings: tuple[str, ...],
@@ -80,6 +83,8 @@ def command(
     oov: UnknownWords,
     output: TableOutput,
     max_words: int | None,
+    jobs: int | None,
+    cluster: str | None,
     quiet: bool,
 ) -> None:
     """Score aligned embeddings on translation, word similarity, analogies, or texts.
@@ -104,7 +109,7 @@ def command(
     else:
         scored, read_files = task_files.make_tasks([task], files, chosen)
     mapper = None if model is None else load_mapper(model)
-    with progress.shown(quiet):
+    with progress.shown(quiet), crew(jobs, cluster):
         read = options.read_all(embeddings, max_words)
         space = mapper.map(read) if mapper else options.aligned_space(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []

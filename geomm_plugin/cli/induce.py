@@ -60,6 +60,8 @@ from geomm_plugin.storage import load_mapper
 @click.option("--without-scores", is_flag=True, help="Write the words alone.")
 @options.retrieval_option
 @options.max_words_option
+@options.threads_option
+@options.cluster_option
 @json_option
 @options.quiet_option
 def command(
@@ -76,6 +78,8 @@ def command(
     without_scores: bool,
     retrieval: str,
     max_words: int | None,
+    jobs: int | None,
+    cluster: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -101,7 +105,7 @@ def command(
         two = {source: read[source], target: read[target]}
         space = chosen.map(two) if chosen else options.aligned_space(two)
         with progress.task(f"Pairing {source} and {target}"):
-            mutual = space.dictionary(source, target, retrieval=ranked)
+            mutual = space.dictionary(source, target, retrieval=ranked, jobs=jobs, cluster=cluster)
     pairs = [each for each in mutual if min_score is None or each[2] >= min_score]
     if not pairs:
         raise DictionaryError(_why_none(mutual, min_score))

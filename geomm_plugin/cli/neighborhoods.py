@@ -20,13 +20,22 @@ from geomm_plugin.shared_space import SharedSpace
     help="Neighbours in each mean, as in --retrieval csls:k=10.",
 )
 @options.max_words_option
+@options.threads_option
+@options.cluster_option
 @options.quiet_option
-def command(embeddings: tuple[str, ...], k: int, max_words: int | None, quiet: bool) -> None:
+def command(
+    embeddings: tuple[str, ...],
+    k: int,
+    max_words: int | None,
+    jobs: int | None,
+    cluster: str | None,
+    quiet: bool,
+) -> None:
     """Save the CSLS means of aligned files beside them, as FILE.neighborhoods.
 
-    `translate`, `explore` and `evaluate` find them, and give their first answer at once; the
-    answers are the same with and without. They are used only for the very vectors that they were
-    computed from. All words of a language are compared with all of the other ones, which takes
+    `translate`, `explore`, `evaluate` and `induce` find them, and give their first answer at once;
+    the answers are the same with and without. They are used only for the very vectors that they
+    were computed from. All words of a language are compared with all of the other ones, which takes
     minutes for 200,000 words; `geomm align --neighborhoods` does it, too.
 
     \b
@@ -35,7 +44,7 @@ def command(embeddings: tuple[str, ...], k: int, max_words: int | None, quiet: b
     """
     with progress.shown(quiet):
         space = SharedSpace(options.read_all(embeddings, max_words))
-        paths = space.save_neighborhoods(k)
+        paths = space.save_neighborhoods(k, jobs=jobs, cluster=cluster)
     if not quiet:
         for path in paths:
             show(f"Wrote {path}")

@@ -104,6 +104,14 @@ jobs_option = click.option(
     metavar="N",
     help="Work on so many cores at the same time; -1 is all of them. The result is the same.",
 )
+threads_option = click.option(
+    "--jobs",
+    "-j",
+    type=int,
+    metavar="N",
+    help="Compare words in so many threads; -1 is one for each core. By default the threads of "
+    "BLAS share the products alone. The result is the same.",
+)
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS",

@@ -20,7 +20,7 @@ from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.printable import printable
-from geomm_plugin.work import Cluster, Task, core_count, job_count, open_workers
+from geomm_plugin.work import Cluster, Task, job_count, open_workers, threads_each
 from geomm_plugin.work.forked_child import ForkedChild, can_fork, openmp_libraries
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
@@ -137,7 +137,7 @@ def _runs(
     if cluster is None and can_fork():
         yield from _run_in_children(calls, job_count(jobs))
         return
-    threads = max(1, core_count() // min(job_count(jobs), len(calls)))
+    threads = threads_each(min(job_count(jobs), len(calls)))
     with open_workers(jobs, cluster, blas_threads=threads, attempts=1) as workers:
         shared = {id(function): workers.share(function) for function, _, _ in calls}
         tasks = [
@@ -155,7 +155,7 @@ def _call(function: Callable[[str, Mapper], Run], label: str, mapper: Mapper) ->
 def _run_in_children(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Run]]:
     from multiprocessing.connection import wait
 
-    threads = max(1, core_count() // min(jobs, len(calls)))
+    threads = threads_each(min(jobs, len(calls)))
     openmp = openmp_libraries()
     running: dict[object, tuple[int, ForkedChild]] = {}
     waiting = list(enumerate(calls))[::-1]

@@ -23,6 +23,7 @@ from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.work import Cluster, crew
 
 UnknownWords = Literal["skip", "wrong"]
 
@@ -91,6 +92,8 @@ def evaluate(
     answers: int = 0,
     engine: str | None = None,
     by: By | None = None,
+    jobs: int | None = None,
+    cluster: Cluster | None = None,
 ) -> Evaluation:
     """Score the translations of a test dictionary's source words.
 
@@ -109,6 +112,11 @@ def evaluate(
         "hnsw" searches approximately, for millions of words; the recall is then reported.
     by
         "spelling", "frequency" or "translations": rows then tell P@1 of each such group of words.
+    jobs
+        How many threads compare words at the same time; -1 is one for each core. By default the
+        threads of BLAS. The scores are the same.
+    cluster
+        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures`.
     """
     check_by(by)
     if oov not in ("skip", "wrong"):
@@ -120,10 +128,11 @@ def evaluate(
     searched = space.index(source, target, retrieval)
     queries = space.queries(list(gold), source)
     correct_rows = [np.array(correct) for correct in gold.values()]
-    ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
     best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
-    if answers:
-        neighbors = searched.search(queries, answers)
+    with crew(jobs, cluster):
+        ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
+        neighbors = searched.search(queries, answers) if answers else None
+    if neighbors is not None:
         best = [
             tuple(
                 (space[target].words[row], float(score)) for row, score in zip(*both, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
+from geomm_plugin.work import crew_size, each_part
 
 BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confuse
 
@@ -60,6 +62,7 @@ def best_neighbors(
     k: int = 10,
     *,
     raised: Raised | None = None,
+    means: tuple[Vector, Vector] | None = None,
     tiles: Tiles = TILES,
 ) -> BestNeighbors:
     """Return the best translations by CSLS of all rows, in both directions.
@@ -68,12 +71,22 @@ def best_neighbors(
     ----------
     raised
         Pairs that compete with more than their CSLS; what is returned is their CSLS alone.
+    means
+        r_T of all source rows and r_S of all target rows, where they are known.
     """
     x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
-    of_source, of_target = nearest_rows(x, z, k, tiles)
-    r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
-    forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
-    back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
+    if means is None:
+        of_source, of_target = nearest_rows(x, z, k, tiles)
+        r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
+        forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
+        back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
+    else:
+        r_target, r_source = means
+        to_target, to_source = _known(z, r_source / 2, tiles), _known(x, r_target / 2, tiles)
+        lower = to_source.bias.lower, to_target.bias.lower
+        of_source, of_target = nearest_rows(x, z, 1, tiles, lower)
+        forth, gaps = _first(to_target, x, of_source)
+        back, back_gaps = _first(to_source, z, of_target)
     scores: Vector = 2 * gaps - r_target
     back_scores: Vector = 2 * back_gaps - r_source
     if raised is not None and len(raised.bonus):
@@ -128,8 +141,7 @@ def _best_by_gap(
     Most are among the nearest by cosine. A target that is not has a cosine of at most the list's
     floor, so that only one with a bias below floor - gap of the best in the list can still win.
     """
-    known = UnitRows(targets)
-    index = BiasedIndex(known, KnownBias(known, bias), tiles)
+    index = _known(targets, bias, tiles)
     lower = index.bias.lower
     bounds = np.where(nearest.columns < 0, -np.inf, nearest.values - lower[nearest.columns])
     floor = bounds.max(axis=1) - np.float32(4 * index.margin)  # below what can win
@@ -150,19 +162,68 @@ def _best_by_gap(
             best.columns[rows, :BEST_BY_CSLS] = np.where(
                 winners.columns < 0, -1, others[winners.columns]
             )
+    return _first(index, queries, best)
+
+
+def _first(index: BiasedIndex, queries: Matrix, best: Best) -> tuple[RowIndices, Vector]:
+    """Return the best target of each query, and its gap."""
     columns, gaps = index.decide(queries, best, 1)
     return columns[:, 0], gaps[:, 0]
 
 
-def nearest_rows(source: Matrix, target: Matrix, k: int, tiles: Tiles = TILES) -> tuple[Best, Best]:
-    """Return the k nearest targets of each source row, a few more, and the other way round."""
-    of_source = Best(len(source), _listed(k, len(target)))
-    of_target = Best(len(target), _listed(k, len(source)))
-    for columns in tiles.square.of_columns(len(target)):
-        for rows in tiles.square.of_rows(len(source)):
-            cosines = _all_products(source[rows], target[columns])
-            of_source.part(rows).update(cosines, columns.start)
-            of_target.part(columns).update(cosines.T, rows.start)
+def _known(targets: Matrix, bias: Vector, tiles: Tiles) -> BiasedIndex:
+    """Return what searches by cos - bias, where all of it is known."""
+    rows = UnitRows(targets)
+    return BiasedIndex(rows, KnownBias(rows, bias), tiles)
+
+
+def nearest_rows(
+    source: Matrix,
+    target: Matrix,
+    k: int,
+    tiles: Tiles = TILES,
+    bias: tuple[Vector, Vector] | None = None,
+) -> tuple[Best, Best]:
+    """Return the k nearest targets of each source row, a few more, and the other way round.
+
+    With a bias of each source row and of each target row, nearest by cos - bias.
+    """
+    sizes = _listed(k, len(target)), _listed(k, len(source))
+    columns = list(tiles.square.of_columns(len(target)))
+    share = -(-len(columns) // crew_size())
+    ranges = [columns[first : first + share] for first in range(0, len(columns), share)]
+    with all_threads():  # this runs inside fits, which have few
+        found = list(
+            each_part("Comparing", nearest_in, (source, target, bias, *sizes, tiles.square), ranges)
+        )
+    of_source = found[0][0]
+    for others, _ in found[1:]:
+        of_source.join(others)
+    return of_source, Best.stacked([best for _, best in found])
+
+
+def nearest_in(
+    source: Matrix,
+    target: Matrix,
+    bias: tuple[Vector, Vector] | None,
+    listed_targets: int,
+    listed_sources: int,
+    tiles: Tiles,
+    ranges: Sequence[slice],
+) -> tuple[Best, Best]:
+    """Return the nearest targets of each source row among some of them, and the other way round."""
+    first = ranges[0].start
+    of_source = Best(len(source), listed_targets)
+    of_target = Best(ranges[-1].stop - first, listed_sources)
+    for columns in ranges:
+        own = of_target.part(slice(columns.start - first, columns.stop - first))
+        for rows in tiles.of_rows(len(source)):
+            cosines = source[rows] @ target[columns].T
+            forth, back = cosines, cosines.T
+            if bias is not None:
+                forth, back = cosines - bias[1][columns], (cosines - bias[0][rows, None]).T
+            of_source.part(rows).update(forth, columns.start)
+            own.update(back, rows.start)
     return of_source, of_target
 
 

@@ -58,6 +58,10 @@ class UnitRows(NDArrayOperatorsMixin):
             words = words[rows] if isinstance(rows, slice) else [words[row] for row in rows]
         return UnitRows(self.rows(rows), words)
 
+    def head(self, count: int | None) -> UnitRows:
+        """Return the first rows; these themselves, if that is all of them."""
+        return self if count is None or count >= len(self) else self.take(slice(count))
+
     @cached_property
     def content_hash(self) -> str:
         """The SHA-256 of all rows, as they are compared."""

@@ -8,6 +8,26 @@ Behind it is a `concurrent.futures.Executor`. Results come in the order of the t
 them, so that sums and files that are made from them are the same for any number of workers.
 """
 
-from geomm_plugin.work.workers import Cluster, Task, Workers, core_count, job_count, open_workers
+from geomm_plugin.work.crew import crew, crew_size, each_part
+from geomm_plugin.work.workers import (
+    Cluster,
+    Task,
+    Workers,
+    core_count,
+    job_count,
+    open_workers,
+    threads_each,
+)
 
-__all__ = ["Cluster", "Task", "Workers", "core_count", "job_count", "open_workers"]
+__all__ = [
+    "Cluster",
+    "Task",
+    "Workers",
+    "core_count",
+    "crew",
+    "crew_size",
+    "each_part",
+    "job_count",
+    "open_workers",
+    "threads_each",
+]

@@ -195,6 +195,18 @@ def job_count(jobs: int | None) -> int:
     return jobs if jobs > 0 else max(1, core_count() + 1 + jobs)
 
 
+def threads_each(processes: int) -> int:
+    """Return how many BLAS threads each of several processes gets: its share of the cores.
+
+    What the user set (OMP_NUM_THREADS, ...) goes first.
+    """
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        given = os.environ.get(f"{library}_NUM_THREADS", "")
+        if given.isdecimal() and int(given):
+            return int(given)
+    return max(1, core_count() // max(1, processes))
+
+
 def core_count() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

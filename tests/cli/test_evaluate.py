@@ -63,6 +63,12 @@ def numbers(row):
     return {name: row[name] for name in row if name not in origin}
 
 
+def test_evaluate_scores_the_same_with_jobs(model):
+    test = ["-d", f"en-es={FOLDER}/en-es.test.txt", "-r", "csls", "-r", "cosine", "--json"]
+    arguments = ["evaluate", *FILES, "--model", str(model), *test, *LIMIT]
+    assert run(*arguments, "--jobs", "2").stdout == run(*arguments).stdout
+
+
 def test_evaluate_prints_what_python_returns(demo, model):
     space = get_mapper("procrustes").fit(*demo[:2]).map(demo[0])
     arguments = [*FILES, "--model", str(model), "-d", f"en-es={FOLDER}/en-es.test.txt", *LIMIT]

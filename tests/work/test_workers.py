@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin.errors import FormatError, ParameterError, WorkError
-from geomm_plugin.work import Task, job_count, open_workers
+from geomm_plugin.work import Task, core_count, job_count, open_workers, threads_each
 
 WAYS = {
     "here": {"jobs": 1},
@@ -180,3 +180,14 @@ def has_ended(process):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:
         return True
+
+
+def test_processes_share_the_cores_unless_the_user_says_how_many_threads(monkeypatch):
+    for library in ("OPENBLAS", "MKL", "OMP"):
+        monkeypatch.delenv(f"{library}_NUM_THREADS", raising=False)
+    assert threads_each(1) == core_count()
+    assert threads_each(10 * core_count()) == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert threads_each(1) == threads_each(100) == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    assert threads_each(1) == core_count()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -68,6 +70,22 @@ class Best:
         self.values[rows] = np.take_along_axis(values, largest, axis=1)
         self.columns[rows] = np.take_along_axis(columns, largest, axis=1)
         self.floor[rows] = np.maximum(self.floor[rows], self.values[rows].min(axis=1))
+
+    def join(self, other: Best) -> None:
+        """Take in the lists of other columns for the same rows."""
+        self._merge(np.arange(len(self.values)), other.values, other.columns)
+        np.maximum(self.floor, other.floor, out=self.floor)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Best]) -> Best:
+        """Return the lists of one part's rows after those of the other."""
+        if len(parts) == 1:
+            return parts[0]
+        best = cls(0, 0)
+        best.values = np.concatenate([part.values for part in parts])
+        best.columns = np.concatenate([part.columns for part in parts])
+        best.floor = np.concatenate([part.floor for part in parts])
+        return best
 
     def largest(self, k: int) -> npt.NDArray[np.float32]:
         """Return the k-th largest value of each row."""

@@ -49,6 +49,11 @@ class Bias(ABC):
         """The first target that is equal to each target."""
         return representatives(self.target)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the exact bias of every target is there."""
+        return not np.isnan(self._values).any()
+
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Get ready to tell the bias of about `questions` targets: bound them, or compute all.
 

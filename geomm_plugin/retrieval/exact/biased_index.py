@@ -7,7 +7,7 @@ the score of the gold word). What is found is exactly what comparing everything 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.dots import exact_dots, rounding
 from geomm_plugin.retrieval.interface import Index, Neighbors
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.work import crew_size, each_part
 
 
 class BiasedIndex(Index):
@@ -50,11 +51,14 @@ class BiasedIndex(Index):
         indices = np.empty((len(vectors), k), np.intp)
         gaps = np.empty((len(vectors), k))
         nearest = np.zeros(len(vectors))
-        for part in progress.over("Retrieving", list(self.tiles.of_rows(len(vectors)))):
+
+        def find(part: slice) -> None:
             block = vectors[part]
             best, means = self._shortlist(block, max(2 * k, k + 32), nearest=True)
             indices[part], gaps[part] = self.decide(block, best, k)
             nearest[part] = means
+
+        self._for_each_part(len(vectors), find)
         self._last = vectors, nearest
         return Neighbors(indices, self.bias.scores(gaps, nearest))
 
@@ -97,10 +101,26 @@ class BiasedIndex(Index):
         with progress.task("Comparing neighbourhoods"):
             self.bias.prepare(len(vectors) * min(depth or len(self.target), len(self.target)))
         ranks = np.empty(len(vectors), np.intp)
-        for part in progress.over("Retrieving", list(self.tiles.of_rows(len(vectors)))):
+
+        def find(part: slice) -> None:
             own = (rows >= part.start) & (rows < part.stop)
             ranks[part] = self._rank(vectors[part], rows[own] - part.start, columns[own], depth)
+
+        self._for_each_part(len(vectors), find)
         return ranks
+
+    def _for_each_part(self, count: int, find: Callable[[slice], None]) -> None:
+        """Go through so many queries; a crew divides them, once there is no bias left to learn."""
+        parts = list(self.tiles.of_rows(count))
+        if not self.bias.is_known:
+            for part in progress.over("Retrieving", parts):
+                find(part)
+            return
+        if (size := crew_size(in_memory=True)) > 1:
+            parts = list(slices(count, max(1, min(self.tiles.rows, -(-count // (2 * size))))))
+        found = each_part("Retrieving", find, (), parts, in_memory=True)
+        for _ in progress.over("Retrieving", parts):
+            next(found)
 
     def _rank(
         self, queries: Matrix, rows: RowIndices, columns: RowIndices, depth: int | None

@@ -20,6 +20,7 @@ from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import Quantizer, cell_tiles, cost_of_probes
 from geomm_plugin.retrieval.exact.sketch import QUERIES_PER_LIST, Sketch, make_sketch
 from geomm_plugin.retrieval.unit_rows import Rows
+from geomm_plugin.work import each_part
 
 MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
@@ -109,21 +110,16 @@ class NeighborhoodBias(Bias):
         share = self.cost_of_bound() / (len(rows) * len(self.source))
         if self._floor is None and share < MAX_BOUND_WORK_SHARE:
             self.bound()
+        sketch, order = None, np.arange(len(rows))
+        if self._floor is not None:
+            order = np.argsort(self._cell[rows], kind="stable")  # neighbours of one cell are alike
+            sketch = self._sketch(rows)
+        parts = [rows[order[part]] for part in self.tiles.of_rows(len(rows))]
+        given = (self.target, self.source, self.k, self._floor, sketch, self.tiles)
         means = np.empty(len(rows))
-        if self._floor is None:
-            for part in self.tiles.of_rows(len(rows)):
-                targets = self.target[rows[part]]
-                means[part] = neighborhood_means(targets, self.source, self.k, tiles=self.tiles)
-            return means / 2
-        order = np.argsort(self._cell[rows], kind="stable")  # neighbours of one cell are alike
-        sketch = self._sketch(rows)
-        for part in slices(len(rows), self.tiles.rows if sketch is None else QUERIES_PER_LIST):
-            chosen = rows[order[part]]
-            targets, floor = self.target[chosen], self._floor[chosen]
-            among = None if sketch is None else sketch.candidates(targets, floor, self.tiles)
-            means[order[part]] = neighborhood_means(
-                targets, self.source, self.k, floor, among, self.tiles
-            )
+        means[order] = np.concatenate(
+            list(each_part("Comparing neighbourhoods", means_of_rows, given, parts))
+        )
         return means / 2
 
     def _sketch(self, rows: RowIndices) -> Sketch | None:
@@ -184,6 +180,27 @@ def neighborhood_means(
     """
     best = nearest_of(queries, vectors, k, floor, among, tiles)
     return best_means(best, queries, vectors, k, tiles)
+
+
+def means_of_rows(
+    target: Matrix,
+    source: Matrix,
+    k: int,
+    floor: Vector | None,
+    sketch: Sketch | None,
+    tiles: Tiles,
+    rows: RowIndices,
+) -> Vector:
+    """Return the mean of the k largest products of some targets with the source rows."""
+    means = np.empty(len(rows))
+    for part in slices(len(rows), tiles.rows if sketch is None else QUERIES_PER_LIST):
+        chosen = rows[part]
+        targets, own = target[chosen], None if floor is None else floor[chosen]
+        among = None
+        if sketch is not None and own is not None:
+            among = sketch.candidates(targets, own, tiles)
+        means[part] = neighborhood_means(targets, source, k, own, among, tiles)
+    return means
 
 
 def nearest_of(

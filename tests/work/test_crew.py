@@ -1,0 +1,114 @@
+"""A crew divides products over vocabularies, and nothing that comes out tells how many it was."""
+
+import threading
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from geomm_plugin import evaluate
+from geomm_plugin.arrays import Tiles
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.normalize import unit
+from geomm_plugin.retrieval import CSLS, best_neighbors
+from geomm_plugin.retrieval.mutual import neighborhoods
+from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.work import crew, crew_size, each_part
+
+TILES = Tiles(rows=16, columns=32)
+
+
+def add_and_name(array, part):
+    return array[part].sum(), threading.get_ident()
+
+
+@pytest.fixture
+def clouds():
+    """Unit rows, some of which repeat, and more often than a list of neighbours is long."""
+    random = np.random.default_rng(0)
+    x, z = (unit(random.normal(size=(rows, 8))).astype(np.float32) for rows in (150, 190))
+    z[::6] = x[3]
+    x[100:] = x[:50]
+    return x, z
+
+
+def same(left, right):
+    return all(np.array_equal(a, b) for a, b in zip(left, right, strict=True))
+
+
+def test_parts_come_in_order_from_several_threads():
+    array = np.arange(100.0)
+    parts = [slice(n, n + 10) for n in range(0, 100, 10)]
+    assert crew_size() == 1
+    alone = list(each_part("Adding", add_and_name, (array,), parts))
+    with crew(jobs=3):
+        assert crew_size() == crew_size(in_memory=True) == 3
+        divided = list(each_part("Adding", add_and_name, (array,), parts))
+        inside = list(each_part("Asking", lambda _: crew_size(), (), parts))
+    assert crew_size() == 1
+    assert [total for total, _ in divided] == [total for total, _ in alone]
+    assert {thread for _, thread in alone} == {threading.get_ident()}
+    assert threading.get_ident() not in {thread for _, thread in divided}
+    assert set(inside) == {1}  # a crew's threads have none of their own
+
+
+def test_neighbours_are_the_same_to_the_bit_for_any_crew(clouds):
+    means = neighborhoods(*clouds, 10, TILES)
+    best = best_neighbors(*clouds, tiles=TILES)
+    for jobs in (1, 2, 3, 50):
+        with crew(jobs=jobs):
+            assert same(neighborhoods(*clouds, 10, TILES), means)
+            found = best_neighbors(*clouds, tiles=TILES)
+            assert same(vars(found).values(), vars(best).values())
+
+
+def test_known_means_change_nothing(clouds):
+    best = best_neighbors(*clouds, tiles=TILES)
+    means = neighborhoods(*clouds, 10, TILES)
+    for jobs in (1, 3):
+        with crew(jobs=jobs):
+            found = best_neighbors(*clouds, means=means, tiles=TILES)
+        assert same(vars(found).values(), vars(best).values())
+
+
+def test_ranks_and_answers_are_the_same_for_any_crew(clouds):
+    x, z = clouds
+    gold = [np.array([n % len(z)]) for n in range(len(x))]
+
+    def found():
+        index = CSLS().index(x, z, tiles=TILES)
+        neighbors = index.search(x, 5)
+        return index.ranks(x, gold), index.ranks(x, gold, 10), neighbors.indices, neighbors.scores
+
+    alone = found()
+    for jobs in (2, 5):
+        with crew(jobs=jobs):
+            assert same(found(), alone)
+
+
+@pytest.fixture
+def space(clouds):
+    return SharedSpace(
+        {
+            language: ([f"{language}{n}" for n in range(len(rows))], rows)
+            for language, rows in zip(("en", "es"), clouds, strict=True)
+        }
+    )
+
+
+def test_processes_and_a_cluster_find_the_same(space, dask_cluster):
+    pairs = [(f"en{n}", f"es{n}") for n in range(50)]
+    expected = space.dictionary("en", "es")
+    scores = evaluate(space, "en", "es", pairs).scores
+    with ProcessPoolExecutor(2) as executor:
+        for cluster in (executor, dask_cluster):
+            fresh = SharedSpace(space)
+            assert fresh.dictionary("en", "es", cluster=cluster) == expected
+            assert evaluate(fresh, "en", "es", pairs, cluster=cluster).scores == scores
+    assert space.dictionary("en", "es", jobs=2) == expected
+    assert evaluate(SharedSpace(space), "en", "es", pairs, jobs=2).scores == scores
+
+
+def test_no_jobs_are_an_error(space):
+    with pytest.raises(ParameterError, match="jobs is a number"):
+        space.dictionary("en", "es", jobs=0)
