@@ -26,3 +26,10 @@ def test_all_is_every_extra_that_users_may_want():
     named = set(re.findall(r"[\w-]+", everything.partition("[")[2]))
     # torch brings gigabytes, for one mapper of many.
     assert named == set(EXTRAS) - {"all", "benchmark", "docs", "test", "torch"}
+
+
+def test_the_floors_are_tried_by_the_workflow():
+    root = Path(__file__).parents[1]
+    recipe = (root / "Makefile").read_text(encoding="utf-8").partition("\ntest-lowest:")[2]
+    assert "--resolution lowest-direct" in recipe.partition("\n\n")[0]
+    assert "make test-lowest" in (root / ".github/workflows/test.yml").read_text(encoding="utf-8")
