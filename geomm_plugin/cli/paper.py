@@ -17,7 +17,7 @@ from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
 from geomm_plugin.evaluation.paper.making import MAX_WORDS, make_table
 from geomm_plugin.evaluation.paper.published import paper_tables
 
-DEMO_WORDS = 3000  # of each language, so that all tables take about a minute
+DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 
 
 @click.command(cls=Configurable)

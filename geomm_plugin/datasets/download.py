@@ -49,6 +49,10 @@ _DAMAGED = (  # what archives raise that are damaged, encrypted or packed in unk
 )
 
 
+class _RefusedError(FileError):
+    """The server is there, and does not give the file."""
+
+
 @dataclass(frozen=True)
 class Fetched:
     """A file that is there now."""
@@ -67,6 +71,8 @@ def fetch(
 ) -> list[Fetched]:
     """Download a data set; what is there already is checked and not downloaded again.
 
+    A file that the server does not have is an error after all others have arrived.
+
     Parameters
     ----------
     parts
@@ -82,12 +88,22 @@ def fetch(
     mirror = mirror or os.environ.get("GEOMM_MIRROR")
     make_folders(place)
     check_writable(place)
-    fetched = []
+    fetched, refused = [], []
     for file in files:
-        fetched.append(_fetch_file(file, place, mirror))
+        try:
+            fetched.append(_fetch_file(file, place, mirror))
+        except _RefusedError as error:  # one that the server does not have; the others may be there
+            refused.append(str(error))
+            continue
         for member, path in file.members.items():
             if not (place / path).exists():
                 _unpack(place / file.path, member, place / path)
+    if refused:
+        raise FileError(
+            f"{'; '.join(refused)}. Check the name of the language or pair; `geomm fetch --list` "
+            f"says where each data set comes from. Files that are there: {len(fetched)} of "
+            f"{len(files)}."
+        )
     return fetched
 
 
@@ -191,10 +207,7 @@ def _receive(url: str, part: Path, last: bool) -> bool:
         if error.code == 416:  # there is no more to get, or not of this version: start again
             os.truncate(part, 0)
             return False
-        raise FileError(
-            f"{url} answers {error.code} ({error.reason}). Check the name of the language or pair; "
-            "`geomm fetch --list` says where each data set comes from."
-        ) from None
+        raise _RefusedError(f"{url} answers {error.code} ({error.reason})") from None
     except (HTTPException, TimeoutError, ConnectionResetError) as error:
         received, why = (part.stat().st_size if part.exists() else 0), str(error)
         total = received + 1 if total is None else total

@@ -6,6 +6,7 @@ pairs of words (similarity 1 and 0), and singular to plural.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import permutations
 
@@ -24,6 +25,7 @@ PLURALS = (
     *("question questions", "region regions", "year years", "measure measures"),
     *("group groups", "problem problems", "woman women", "child children"),
 )
+QUICK = {"sl_unsup": "sl_unsup:words=1500,start_words=1500,patience=3,keep=0.2"}
 
 
 class DemoPaperData(PaperData):
@@ -43,6 +45,14 @@ class DemoPaperData(PaperData):
             return []
         folder = PaperFolder("data")
         return fetch_lines(folder.needs(kind, column), folder.folder)
+
+    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
+        """Return the names of the columns: the data are always the same."""
+        return ", ".join(["demo", *(column.name for column in columns)])
+
+    def mapper(self, name: str) -> str:
+        """Return a mapper that is quick enough for a demo."""
+        return QUICK.get(name, name)
 
     def columns(self, kind: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """Add the demo's own path to one-hop translation."""

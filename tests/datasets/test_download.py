@@ -145,6 +145,12 @@ def test_a_file_that_is_not_there_is_named(server, tmp_path):
         fetch("wiki", ["xx"], folder=tmp_path, mirror=server.url)
 
 
+def test_files_after_one_that_is_not_there_arrive(server, tmp_path):
+    with pytest.raises(FileError, match=r"wiki.xx.vec answers 404.*there: 1 of 2"):
+        fetch("wiki", ["xx", "es"], folder=tmp_path, mirror=server.url)
+    assert (tmp_path / "wiki/wiki.es.vec").exists()
+
+
 def test_no_server_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with socket.socket() as taken:

@@ -9,6 +9,7 @@ from typing import Any
 from geomm_plugin.evaluation.paper.published import PaperTable
 from geomm_plugin.evaluation.tables import markdown_table, text_table
 
+DIGITS = {"table4": 2, "table5": 2}  # behind the point, as the paper has them; 1 elsewhere
 FOLDER = " --folder "  # ends the names of languages in a line that fetches data
 
 
@@ -75,12 +76,21 @@ class TableOfPaper:
 
     def __str__(self) -> str:
         title = f"{self.paper.name}: {self.paper.title} ({self.paper.metric}; ours on {self.data})"
-        errors = [f"{c.system}, {c.column}: {c.error}" for c in self.cells if c.error]
-        return "\n".join([title, text_table(self.table()), *dict.fromkeys(errors)])
+        return "\n".join([title, text_table(self.table()), *self.errors()])
+
+    def errors(self) -> list[str]:
+        """Return why cells are empty though their data are there, a line for each reason."""
+        columns: dict[tuple[str, str], list[str]] = {}
+        for cell in self.cells:
+            if cell.error:
+                columns.setdefault((cell.system, cell.error), []).append(cell.column)
+        return [
+            f"{system} ({', '.join(names)}): {error}" for (system, error), names in columns.items()
+        ]
 
 
 def _text(cell: Cell) -> str:
-    digits = 2 if cell.table == "table4" else 1
+    digits = DIGITS.get(cell.table, 1)
     ours = "-" if cell.ours is None else f"{cell.ours:.{digits}f}"
     if cell.published is None:
         return ours

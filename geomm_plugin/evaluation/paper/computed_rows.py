@@ -40,7 +40,7 @@ class ComputedRows:
             try:
                 row = json.loads(line)
                 key, value = (str(row["system"]), str(row["column"])), float(row["ours"])
-                settings = {name: row[name] for name in ("table", *self.settings)}
+                settings = {"table": row["table"]} | {name: row.get(name) for name in self.settings}
             except (ValueError, KeyError, TypeError):
                 raise _no_rows(self.path, number) from None
             if settings == {"table": table} | self.settings:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -48,9 +50,17 @@ class PaperData(ABC):
     def analogies(self) -> Questions:
         """Return the questions in English."""
 
+    @abstractmethod
+    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
+        """Return a text that changes when the data of some columns do."""
+
     def columns(self, kind: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """Return the columns of a table; data may add some that the paper does not have."""
         return columns
+
+    def mapper(self, name: str) -> str:
+        """Return the mapper of a system; data may ask for other parameters."""
+        return name
 
 
 @dataclass(frozen=True)
@@ -69,8 +79,9 @@ def fetch_lines(needs: Iterable[Need], folder: Path) -> list[str]:
         parts = wanted.setdefault(need.data_set, [])
         if need.part and need.part not in parts:
             parts.append(need.part)
+    place = shlex.quote(str(folder))
     return [
-        f"{find_data_set(name).command(*parts)} --folder {folder}" for name, parts in wanted.items()
+        f"{find_data_set(name).command(*parts)} --folder {place}" for name, parts in wanted.items()
     ]
 
 
@@ -88,6 +99,14 @@ class PaperFolder(PaperData):
         needs = self.needs(kind, column)
         absent = [need for need in needs if not (self.folder / need.path).exists()]
         return fetch_lines(absent, self.folder)
+
+    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
+        """Return a digest of the names, sizes and times of all files behind some columns."""
+        digest = sha256()
+        for need in (need for column in columns for need in self.needs(kind, column)):
+            status = (self.folder / need.path).stat()
+            digest.update(f"{need.path} {status.st_size} {status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()
 
     def needs(self, kind: str, column: Column) -> list[Need]:
         """Return the files that a column is made from."""

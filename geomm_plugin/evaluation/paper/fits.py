@@ -35,7 +35,7 @@ def compute(
             key = system.name, column.name
             try:
                 if system.mapper not in spaces:
-                    spaces[system.mapper] = loaded.space(system.mapper)
+                    spaces[system.mapper] = loaded.space(data.mapper(system.mapper))
                 scores[key] = _score(paper.kind, data, column, system, spaces[system.mapper])
             except Exception as failure:  # whatever it raises, the other cells go on
                 scores[key] = f"{type(failure).__name__}: {failure}"
@@ -60,7 +60,7 @@ class _Loaded:
         """Return the space of a mapper, or the embeddings as they are."""
         if mapper == UNMAPPED:
             return SharedSpace(self.embeddings)
-        return as_mapper(mapper).fit(self.embeddings, self.train).map(self.embeddings)
+        return _fitted(mapper, self.embeddings, self.train)
 
 
 def _score(kind: str, data: PaperData, column: Column, system: System, space: SharedSpace) -> float:
@@ -72,6 +72,13 @@ def _score(kind: str, data: PaperData, column: Column, system: System, space: Sh
     test = data.dictionary(column.data, source, target, "test")
     result = evaluate(space, source, target, test, system.retrieval, metrics=["p@1"])
     return 100 * result.scores["p@1"]
+
+
+def _fitted(
+    name: str, embeddings: dict[str, Embeddings], train: dict[tuple[str, str], Dictionary]
+) -> SharedSpace:
+    mapper = as_mapper(name)
+    return mapper.fit(embeddings, train if mapper.needs_dictionary else {}).map(embeddings)
 
 
 def _one_hops(
@@ -89,13 +96,27 @@ def _one_hops(
         for mapper in dict.fromkeys(s.mapper for s in systems if s.mapper):
             same = [system for system in systems if system.mapper == mapper]
             try:
-                found = one_hop(
-                    embeddings, train, test, mappers=mapper, pivot=pivot, disjoint=True
-                ).results
-                by_method: dict[str, Score] = {r.method: 100 * r.scores["p@1"] for r in found}
+                by_method = _by_method(data.mapper(mapper), embeddings, train, test, pivot)
             except Exception as failure:  # whatever it raises, the other cells go on
                 by_method = {str(s.method): f"{type(failure).__name__}: {failure}" for s in same}
             for system in same:
                 if system.method in by_method:
                     scores[system.name, column.name] = by_method[system.method]
     return scores
+
+
+def _by_method(
+    mapper: str,
+    embeddings: dict[str, Embeddings],
+    train: dict[tuple[str, str], Dictionary],
+    test: dict[tuple[str, str], Dictionary],
+    pivot: str,
+) -> dict[str, Score]:
+    """Return P@1 of every way to translate; a mapper without a dictionary needs no pivot."""
+    if as_mapper(mapper).needs_dictionary:
+        ways = one_hop(embeddings, train, test, mappers=mapper, pivot=pivot, disjoint=True).results
+        return {way.method: 100 * way.scores["p@1"] for way in ways}
+    ((source, target),) = test
+    space = _fitted(mapper, {name: embeddings[name] for name in (source, target)}, {})
+    result = evaluate(space, source, target, test[source, target], metrics=["p@1"])
+    return {"direct": 100 * result.scores["p@1"]}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from geomm_plugin import progress
 from geomm_plugin.errors import ParameterError, did_you_mean
@@ -26,10 +26,12 @@ from geomm_plugin.evaluation.paper.published import (
     System,
     find_table,
 )
+from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.work import Task, open_workers
 
 MAX_WORDS = 200_000  # of each language, as in the paper
+Group: TypeAlias = tuple[list[Column], list[System]]  # systems, and the columns of one fit
 
 
 def make_table(
@@ -51,7 +53,7 @@ def make_table(
     data
         PaperFolder("data") with the files that `geomm fetch` brings, or the demo's.
     pairs
-        Only these columns, e.g. "en-es".
+        Only these columns, e.g. "en-es"; of MUSE's, also pairs that the paper does not have.
     mappers
         Only the rows of these mappers; those that the paper does not have become rows of their own.
     jobs
@@ -60,26 +62,11 @@ def make_table(
         A file for computed rows; rows that it holds are not computed again.
     """
     paper = find_table(name)
-    columns = _chosen_columns(data.columns(paper.kind, paper.columns), list(pairs))
+    columns = _chosen_columns(paper, data, list(pairs))
     systems = _chosen_systems(paper, list(mappers))
-    known = ComputedRows(results, {"data": data.label, "max_words": max_words})
     missing = {column.name: data.missing(paper.kind, column) for column in columns}
     there = [column for column in columns if not missing[column.name]]
-    work = partial(compute, paper, data, max_words=max_words)
-    scores: Scores = dict(known.of_table(name))
-    groups = []
-    for column in there:
-        alone = [s for s in systems if not s.joint and (s.name, column.name) not in scores]
-        groups.append(([column], alone))
-    for system in (s for s in systems if s.joint):
-        for part in _by_data(there):
-            if any((system.name, column.name) not in scores for column in part):
-                groups.append((part, [system]))
-    groups = [(part, chosen) for part, chosen in groups if any(s.mapper for s in chosen)]
-    for computed in _run(work, groups, jobs):
-        for key, value in computed.items():
-            scores[key] = value
-            known.add(name, key, value)
+    scores = _scores(paper, data, _groups(there, systems), max_words, jobs, results)
     cells = [
         _cell(paper, system, column.name, scores, missing[column.name], data.own)
         for system in systems
@@ -91,15 +78,59 @@ def make_table(
     return TableOfPaper(paper, data.label, tuple(sorted(cells, key=lambda c: order[c.system])))
 
 
-def _chosen_columns(columns: Sequence[Column], names: list[str]) -> list[Column]:
-    known = [column.name for column in columns]
-    for name in names:
-        if name not in known:
+def _scores(
+    paper: PaperTable,
+    data: PaperData,
+    groups: list[Group],
+    max_words: int | None,
+    jobs: int,
+    results: str | Path | None,
+) -> Scores:
+    """Return the score of every cell: kept ones, and those that are computed now."""
+    scores: Scores = {}
+    work, places = [], []
+    version = Provenance().versions["geomm-plugin"]
+    for columns, systems in groups:
+        made_from = data.stamp(paper.kind, columns)
+        settings = {"made_from": made_from, "max_words": max_words, "version": version}
+        kept = ComputedRows(results, settings)
+        scores |= (known := dict(kept.of_table(paper.name)))
+        new = [s for s in systems if any((s.name, column.name) not in known for column in columns)]
+        if new:
+            work.append((columns, new))
+            places.append(kept)
+    computed = _run(partial(compute, paper, data, max_words=max_words), work, jobs)
+    for kept, found in zip(places, computed, strict=True):
+        scores |= found
+        for key, value in found.items():
+            kept.add(paper.name, key, value)
+    return scores
+
+
+def _groups(columns: list[Column], systems: list[System]) -> list[Group]:
+    """Return what is fitted on the same data: a pair alone, or all pairs of a joint system."""
+    computed = [system for system in systems if system.mapper]
+    alone = [system for system in computed if not system.joint]
+    groups: list[Group] = [([column], alone) for column in columns]
+    for system in (system for system in computed if system.joint):
+        groups += [(part, [system]) for part in _by_data(columns)]
+    return groups
+
+
+def _chosen_columns(paper: PaperTable, data: PaperData, names: list[str]) -> list[Column]:
+    """Return the columns to make; MUSE has more pairs than the paper, each a column of its own."""
+    columns = {column.name: column for column in data.columns(paper.kind, paper.columns)}
+    first = paper.columns[0]
+    for name in (name for name in names if name not in columns):
+        languages = name.split("-")
+        is_pair = len(set(languages)) == len(languages) == len(first.languages)
+        if not (is_pair and first.data == "muse" and paper.kind in ("translation", "one_hop")):
             raise ParameterError(
-                f"The table has no column {name!r}.{did_you_mean(name, known)} It has: "
-                f"{', '.join(known)}."
+                f"The table has no column {name!r}.{did_you_mean(name, columns)} It has: "
+                f"{', '.join(columns)}."
             )
-    return [column for column in columns if not names or column.name in names]
+        columns[name] = Column(name, first.data)
+    return [column for column in columns.values() if not names or column.name in names]
 
 
 def _chosen_systems(paper: PaperTable, mappers: list[str]) -> list[System]:
@@ -117,6 +148,8 @@ def _own_rows(paper: PaperTable, mapper: str) -> list[System]:
     joint = as_mapper(mapper).joint
     if paper.kind != "one_hop":
         return [System(mapper, mapper, joint=joint)]
+    if not as_mapper(mapper).needs_dictionary:
+        return [System(mapper, mapper, method="direct")]
     methods = ("joint",) if joint else ("composition", "pipeline")
     return [System(f"{mapper}, {method}", mapper, method=method) for method in methods]
 
@@ -132,7 +165,7 @@ def _by_data(columns: Sequence[Column]) -> list[list[Column]]:
     ]
 
 
-def _run(work: Any, groups: list[tuple[list[Column], list[System]]], jobs: int) -> Iterator[Scores]:
+def _run(work: Any, groups: list[Group], jobs: int) -> Iterator[Scores]:
     """Compute groups of cells, in this process or in several."""
     if not groups:
         return
@@ -160,16 +193,21 @@ def _cell(
 def _averages(
     paper: PaperTable, systems: list[System], cells: list[Cell], own: bool
 ) -> Iterator[Cell]:
-    """Yield each row's average over the columns asked for; ours only where none is empty.
+    """Yield each row's average over the paper's columns, as published; else over those asked for.
 
-    The published one is there only where all of the paper's columns are.
+    Ours is there only where no cell is empty.
     """
+    names = {column.name for column in paper.columns}
+    is_whole = names <= {cell.column for cell in cells}
     for system in systems:
-        numbers = [cell.ours for cell in cells if cell.system == system.name]
+        numbers = [
+            cell.ours
+            for cell in cells
+            if cell.system == system.name and (cell.column in names or not is_whole)
+        ]
         known = [number for number in numbers if number is not None]
         ours = sum(known) / len(known) if known and len(known) == len(numbers) else None
-        whole = len(numbers) >= len(paper.columns)
-        published = system.average if whole else None
+        published = system.average if is_whole else None
         difference = _less(ours, published, own)
         yield Cell(paper.name, system.name, AVERAGE, ours, published, difference)
 

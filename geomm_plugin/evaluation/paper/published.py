@@ -42,7 +42,7 @@ class System:
     published: tuple[float | None, ...] = ()  # by column; None where the paper has no number
     average: float | None = None
     retrieval: str = "csls"
-    method: str | None = None  # of one-hop translation: composition, pipeline, joint
+    method: str | None = None  # of one-hop translation: composition, pipeline, joint, direct
     joint: bool = False  # whether one model is fitted on all columns at once
 
 

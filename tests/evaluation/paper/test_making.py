@@ -5,6 +5,7 @@ import json
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, write_embeddings
+from geomm_plugin.demo.paper_data import DemoPaperData
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.evaluation.paper import PaperFolder, make_table, making
 from geomm_plugin.evaluation.similarity import evaluate_similarity
@@ -131,6 +132,67 @@ def test_what_was_computed_is_not_computed_again(folder, tmp_path, monkeypatch):
     assert [row["max_words"] for row in rows] == [200_000, 500]
 
 
+def test_what_comes_of_other_files_is_computed_again(folder, tmp_path, demo):
+    data, kept = PaperFolder(folder), tmp_path / "rows.jsonl"
+    arguments = {"mappers": ["procrustes"], "pairs": ["en-it"], "results": kept}
+    (before, _) = make_table("table2", data, **arguments).cells
+    test = folder / "vecmap/en-it.test.txt"
+    whole = test.read_text(encoding="utf-8")
+    try:
+        write_pairs(test, demo.test["en", "it"][:7])
+        (after, _) = make_table("table2", data, **arguments).cells
+    finally:
+        test.write_text(whole, encoding="utf-8")
+    assert after.ours != before.ours
+    assert make_table("table2", data, **arguments).cells[0] == before
+
+
+def test_a_joint_system_is_fitted_again_with_other_columns(folder, tmp_path, demo):
+    data, kept = PaperFolder(folder), tmp_path / "rows.jsonl"
+    for part, pairs in (("0-5000", demo.train), ("5000-6500", demo.test)):
+        write_pairs(folder / f"muse/es-en.{part}.txt", [(b, a) for a, b in pairs["en", "es"]][:300])
+    pairs = ["en-es", "es-en"]
+    arguments = {"mappers": ["geomm_multi"], "max_words": 600}
+    for pair in pairs:  # each alone, kept
+        make_table("table1", data, pairs=[pair], results=kept, **arguments)
+    together = make_table("table1", data, pairs=pairs, results=kept, **arguments)
+    assert together.cells == make_table("table1", data, pairs=pairs, **arguments).cells
+    for part in ("0-5000", "5000-6500"):
+        (folder / f"muse/es-en.{part}.txt").unlink()
+
+
+def test_a_pair_that_the_paper_does_not_have_is_a_column_of_its_own(folder):
+    table = make_table("table1", PaperFolder(folder), mappers=["procrustes"], pairs=["en-pt"])
+    cell = cells_of(table)["Procrustes", "en-pt"]
+    assert cell.ours is None and cell.published is None
+    assert cell.missing == (
+        f"geomm fetch wiki pt --folder {folder}", f"geomm fetch muse en-pt --folder {folder}"
+    )  # fmt: skip
+    for wrong in ("en", "en-en", "en-es-it"):
+        with pytest.raises(ParameterError, match=f"no column '{wrong}'"):
+            make_table("table1", PaperFolder(folder), pairs=[wrong])
+
+
+def test_digits_are_those_of_the_paper(folder):
+    shown = str(make_table("table5", PaperFolder(folder), mappers=["procrustes"]))
+    assert "(76.66; " in shown
+
+
+def test_a_system_without_a_dictionary_gets_none_and_needs_no_pivot(folder, monkeypatch, demo):
+    from geomm_plugin.mappers import Procrustes, SLUnsup
+
+    asked = []
+
+    def fit(self, embeddings, dictionaries):
+        asked.append((list(embeddings), dict(dictionaries)))
+        return Procrustes().fit(embeddings, {tuple(embeddings): [("si", "si"), ("un", "un")]})
+
+    monkeypatch.setattr(SLUnsup, "fit", fit)
+    for name, column in (("table2", "en-it"), ("table6", "es-en-it")):
+        make_table(name, DemoPaperData(), mappers=["sl_unsup"], pairs=[column], max_words=600)
+    assert asked == [(["en", "it"], {}), (["es", "it"], {})]
+
+
 def test_a_mapper_that_fails_leaves_a_reason_and_the_others_go_on(folder, monkeypatch):
     from geomm_plugin.mappers import Procrustes
 
@@ -142,7 +204,7 @@ def test_a_mapper_that_fails_leaves_a_reason_and_the_others_go_on(folder, monkey
     table = make_table("table2", data, mappers=["procrustes", "msf"], pairs=["en-it"])
     found = cells_of(table)
     assert found["Procrustes", "en-it"].error == "RuntimeError: no luck"
-    assert found["MSF", "en-it"].ours > 0 and "Procrustes, en-it: RuntimeError" in str(table)
+    assert found["MSF", "en-it"].ours > 0 and "Procrustes (en-it): RuntimeError" in str(table)
 
 
 def test_a_column_that_is_not_there_is_named(folder):

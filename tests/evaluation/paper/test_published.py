@@ -27,6 +27,7 @@ def test_every_row_names_a_mapper_that_is_there(name):
         if system.mapper not in (None, UNMAPPED):
             mapper = as_mapper(system.mapper)
             assert mapper.joint or not (system.joint or system.method == "joint")
+            assert (system.method == "direct") == (name == "table6" and not mapper.needs_dictionary)
             as_retrieval(system.retrieval)
 
 
