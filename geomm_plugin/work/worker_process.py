@@ -14,9 +14,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, NoReturn, TypeVar
@@ -94,12 +94,13 @@ class WorkerProcess:
         with theirs:
             arguments = [str(theirs.fileno()), *(path or os.curdir for path in sys.path)]
             options = [f"-W{option}" for option in sys.warnoptions]
-            self._process = subprocess.Popen(
-                [sys.executable, *options, "-c", _START, *arguments],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+            with _interrupt_blocked():  # as it is in the new process, until serve() ignores it
+                self._process = subprocess.Popen(
+                    [sys.executable, *options, "-c", _START, *arguments],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                )
 
     def do(self, call: Callable[[], object]) -> Any:
         """Send a task and wait for its answer."""
@@ -138,9 +139,20 @@ class WorkerProcess:
         return f"EXIT({code})" if code >= 0 else f"{signal.Signals(-code).name}({code})"
 
 
+@contextmanager
+def _interrupt_blocked() -> Iterator[None]:
+    """Keep Ctrl-C from this thread, and from processes that it starts, in a `with` block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def serve(handle: int) -> NoReturn:
     """Be a worker: do task after task until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     threading.Thread(target=_end_with, args=(handle,), daemon=True).start()
     connection = Connection(handle)
     while True:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from geomm_plugin.errors import FormatError, ParameterError, WorkError
 from geomm_plugin.work import Task, core_count, job_count, open_workers, threads_each
+from geomm_plugin.work.worker_process import WorkerProcess
 
 WAYS = {
     "here": {"jobs": 1},
@@ -191,3 +193,16 @@ def test_processes_share_the_cores_unless_the_user_says_how_many_threads(monkeyp
     assert threads_each(1) == threads_each(100) == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     assert threads_each(1) == core_count()
+
+
+def test_a_worker_that_is_still_starting_does_not_hear_of_ctrl_c(tmp_path):
+    """A terminal sends it to all processes; a traceback of each worker would follow."""
+    (tmp_path / "sitecustomize.py").write_text("import time\ntime.sleep(1)\n")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    worker = WorkerProcess(os.environ | {"PYTHONPATH": path})
+    time.sleep(0.3)
+    os.kill(worker._process.pid, signal.SIGINT)
+    assert worker.do(os.getpid) == worker._process.pid
+    os.kill(worker._process.pid, signal.SIGINT)
+    assert worker.do(partial(signal.pthread_sigmask, signal.SIG_BLOCK, [])) == set()
+    worker.close()
