@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -185,6 +186,7 @@ class RunsSoFar:
     def __init__(self, save: Path | None) -> None:
         self.runs: list[Run] = []
         self.save = save
+        self.file: TextIO | None = None
         self.outcome = Comparison((), "")  # what is known of all runs: where the data come from
 
     def add(self, run: Run) -> None:
@@ -195,11 +197,14 @@ class RunsSoFar:
         rows = replace(self.outcome, runs=(run,), baseline=run.label).rows
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         try:
-            with self.save.open("a", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(lines)
-                file.flush()
-                if self.save.is_file():  # a pipe has no disk
-                    os.fsync(file.fileno())
+            if self.file is None:  # open until the end: who reads a pipe would not come again
+                torn = self.save.is_file() and self.save.read_bytes()[-1:] not in (b"", b"\n")
+                self.file = self.save.open("a", encoding="utf-8", errors="surrogateescape")
+                self.file.write("\n" if torn else "")  # behind a line that a kill tore off
+            self.file.write(lines)
+            self.file.flush()
+            if self.save.is_file():  # a pipe has no disk
+                os.fsync(self.file.fileno())
         except OSError as error:
             self.save = None
             warnings.warn(
@@ -219,3 +224,7 @@ class RunsSoFar:
                     runs = tuple(self.runs)
                     output.show(replace(self.outcome, runs=runs, baseline=runs[0].label))
             raise
+        finally:
+            if self.file is not None:
+                with suppress(OSError):  # told already
+                    self.file.close()

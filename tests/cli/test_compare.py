@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,8 +118,23 @@ def test_rows_are_added_to_what_was_saved(tmp_path):
     save = tmp_path / "rows.jsonl"
     for mapper in ("procrustes", "unconstrained"):
         assert invoke("-m", mapper, "--save", str(save)).exit_code == 0
-    rows = [json.loads(line) for line in save.read_text(encoding="utf-8").splitlines()]
+        with save.open("a", encoding="utf-8") as file:
+            file.write('{"mapper": "ki')  # the next one was killed while it wrote
+    *_, torn = lines = save.read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines if line != torn]
     assert [row["mapper"] for row in rows] == ["procrustes", "unconstrained"]
+
+
+def test_rows_are_saved_into_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as thread:
+        read = thread.submit((tmp_path / "pipe").read_bytes)
+        done = invoke("-m", "procrustes", "-m", "cca", "--save", str(tmp_path / "pipe"))
+        assert done.exit_code == 0 and "Cannot save" not in done.stderr, done.output
+        assert [json.loads(line)["mapper"] for line in read.result().splitlines()] == [
+            "procrustes",
+            "cca",
+        ]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
