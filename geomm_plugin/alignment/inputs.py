@@ -20,7 +20,6 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, LanguagesError
-from geomm_plugin.fitting.seeds.cognates import cognates
 from geomm_plugin.formats import as_path, check_exists, files_of, find_format, read_embeddings
 
 Words: TypeAlias = "str | Path | Iterable[str]"
@@ -54,6 +53,8 @@ class Inputs:
             given = dictionaries.get((source, target), Dictionary())
             dictionaries[source, target] = given.with_pairs(words)
         for source, target in self.cognates:
+            from geomm_plugin.fitting.seeds.cognates import cognates  # heavy, and rarely asked for
+
             words = cognates(embeddings[source], embeddings[target])
             given = dictionaries.get((source, target), Dictionary())
             dictionaries[source, target] = given.with_pairs(words)

@@ -1,4 +1,4 @@
-"""The first pass: every language read once, in parts, onto scratch files; and hashed meanwhile.
+"""The first pass: every language read once, in parts, onto scratch files; then hashed meanwhile.
 
     (path, range of bytes) -> words, rows         whoever is free; rows of others go into a file
     in order -> STEM.rows, STEM.words, STEM.ends  here
@@ -13,8 +13,8 @@ import hashlib
 import json
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,64 +55,68 @@ class Reading:
         self.inputs = inputs
         self.workers = workers
         self._version: Version | None = None
-        self._hashes: dict[str, Any] = {}
+        self._hashing: dict[str, list[tuple[Path, Future[str]]]] = {}
 
     def hashes(self) -> dict[str, Any]:
         """Return what tells the content of each language from any other."""
         if self._version is None:
             self._read_one_version((), None)
-        return self._hashes
+        hashes: dict[str, Any] = {
+            language: [["".join(file.suffixes).lower(), hashed.result()] for file, hashed in group]
+            for language, group in self._hashing.items()
+        }
+        self._check_version()
+        given = self.inputs.objects.items()
+        return hashes | {language: hash_of(embeddings) for language, embeddings in given}
 
     def read(self, languages: Iterable[str], folder: Path) -> dict[str, Language]:
-        """Put some languages on scratch files in a folder; files are hashed meanwhile."""
+        """Put some languages on scratch files in a folder; files are hashed after that."""
         languages = list(languages)
         if self._version is None:
             return self._read_one_version(languages, folder)
         embeddings = self._read(languages, folder)
-        if not self._version.is_current():  # what was planned by the hashes holds for it only
-            raise replaced_too_often(self._names())
+        self._check_version()  # what was planned by the hashes holds for it only
         return embeddings
+
+    def _check_version(self) -> None:
+        if self._version is not None and not self._version.is_current():
+            raise FileError(
+                f"One of {self._names()} was replaced while it was in use. Wait for the run that "
+                "writes it, and start this one again."
+            )
 
     def _read_one_version(
         self, languages: Sequence[str], folder: Path | None
     ) -> dict[str, Language]:
+        """Read files that nobody replaces meanwhile; then begin to hash them, beside other work."""
         for _ in range(ATTEMPTS):
             files = {language: files_of(path) for language, path in self.inputs.paths.items()}
             version = Version(file for group in files.values() for file in group)
             self.workers.check_files(version.stamps)
             try:
-                with self._beside() as executor:
-                    hashing = {
-                        language: [
-                            (file, executor.submit(content_hash, file.absolute())) for file in group
-                        ]
-                        for language, group in files.items()
-                    }
-                    embeddings = {} if folder is None else self._read(languages, folder)
-                    hashes: dict[str, Any] = {
-                        language: [["".join(f.suffixes).lower(), h.result()] for f, h in group]
-                        for language, group in hashing.items()
-                    }
+                embeddings = {} if folder is None else self._read(languages, folder)
             except (GeommError, OSError):
                 if version.is_current():
                     raise
                 continue
             if version.is_current():
                 self._version = version
-                self._hashes = hashes | {
-                    language: hash_of(given) for language, given in self.inputs.objects.items()
-                }
+                self._hashing = self._begin_to_hash(files)
                 return embeddings
         raise replaced_too_often(self._names())
 
-    @contextmanager
-    def _beside(self) -> Iterator[Executor]:
-        """Give who hashes files while they are read: the workers, or a thread here."""
-        if not self.workers.is_serial:
-            yield self.workers.executor
-            return
-        with ThreadPoolExecutor(1) as thread:
-            yield thread
+    def _begin_to_hash(
+        self, files: Mapping[str, Sequence[Path]]
+    ) -> dict[str, list[tuple[Path, Future[str]]]]:
+        """Let the workers hash files, or a thread here."""
+        executor = ThreadPoolExecutor(1) if self.workers.is_serial else self.workers.executor
+        hashing = {
+            language: [(file, executor.submit(content_hash, file.absolute())) for file in group]
+            for language, group in files.items()
+        }
+        if self.workers.is_serial:
+            executor.shutdown(wait=False)
+        return hashing
 
     def _read(self, languages: Sequence[str], folder: Path) -> dict[str, Language]:
         stagings = {language: self._staging(language, folder) for language in languages}

@@ -266,8 +266,10 @@ class _Run:
             kept = [language for language, name in self.names.items() if name in done]
             needed = [language for language in self.names if language not in kept]
             languages = reading.read(needed, scratch_folder(staged))
+            mapper = self._fit(languages) if fitted is None else fitted
             prints = prints or self._fingerprints(reading.hashes())
-            mapper = self._fit(staged, prints, languages) if fitted is None else fitted
+            if fitted is None:
+                self._stage_mapper(staged, prints)
             shapes = self._write(staged, prints, mapper, languages)
             if staged.files:
                 publish_stage(staged, present, self.options)
@@ -298,10 +300,8 @@ class _Run:
             for language, name in self.names.items()
         }
 
-    def _fit(
-        self, staged: Record, prints: Mapping[str, str], languages: Mapping[str, Language]
-    ) -> Mapper:
-        """Fit the mapper, and stage it."""
+    def _fit(self, languages: Mapping[str, Language]) -> Mapper:
+        """Fit the mapper; files are hashed meanwhile."""
         embeddings = {name: language.fitted for name, language in languages.items()}
         with progress.task(f"Fitting {self.mapper.name}", unit="pairs") as advance:
             dictionaries = self.inputs.dictionaries(embeddings)
@@ -312,14 +312,15 @@ class _Run:
             advance(sum(map(len, dictionaries.values())))
         if self.rerank:
             learn_reranking(self.mapper, embeddings, dictionaries)
+        return self.mapper
 
+    def _stage_mapper(self, staged: Record, prints: Mapping[str, str]) -> None:
         def write(folder: Path) -> None:
             disk.make_folder(folder)
             for name, content in mapper_files(self.mapper).items():
                 disk.write_file(folder / name, content)
 
         add_to_stage(staged, MAPPER, prints[MAPPER], write)
-        return self.mapper
 
     def _write(
         self,
