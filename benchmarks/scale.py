@@ -10,7 +10,8 @@ share counts twice). Outputs of all numbers of jobs are compared byte by byte. E
 times (2), and the one with the least CPU counts. It makes its data first: 15 GB on disk, thrown
 away at the end (or kept and used again with FOLDER=/path).
 
-With BASE=/path/of/another/checkout, the first job is also run with the code there.
+With BASE=/path/of/another/checkout, the first job is also run with the code there. ONLY=jobs (or
+languages, rows; several with commas) runs some of it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from languages import LANGUAGES, SOURCE, dictionary_path, vectors_path
 
 SMALL = bool(os.environ.get("SMALL"))
 JOBS = [int(jobs) for jobs in os.environ.get("JOBS", "1,2").split(",")]
+ONLY = os.environ.get("ONLY", "jobs,languages,rows").split(",")
 REPEAT = int(os.environ.get("REPEAT", "2"))
 WORDS, DIMENSION = (10_000, 100) if SMALL else (200_000, 300)
 FEWER, MANY_ROWS = (5_000, 40_000) if SMALL else (100_000, 2_000_000)
@@ -119,10 +121,21 @@ def _digest(folder: Path) -> str:
 def main(folder: Path) -> None:
     """Run all of it and print a table."""
     folder.mkdir(parents=True, exist_ok=True)
-    two = align(folder, 2, WORDS, DIMENSION)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     print("| what | CPU s | wall s | wall / one job | peak MB | files |")
     print("|---|---:|---:|---:|---:|---|")
+    if "jobs" in ONLY:
+        by_jobs(folder)
+    for count in (2, MANY) if "languages" in ONLY else ():
+        arguments = align(folder, count, FEWER, DIMENSION)
+        show(f"{count} x {FEWER:,} x {DIMENSION}", measure(folder, arguments), None)
+    if "rows" in ONLY:
+        show(f"2 x {MANY_ROWS:,} x 100", measure(folder, align(folder, 2, MANY_ROWS, 100)), None)
+
+
+def by_jobs(folder: Path) -> None:
+    """Compare the numbers of jobs."""
+    two = align(folder, 2, WORDS, DIMENSION)
     title = f"2 x {WORDS:,} x {DIMENSION}"
     if base := os.environ.get("BASE"):
         show(f"{title}, the other checkout", measure(folder, two, base), None)
@@ -132,10 +145,6 @@ def main(folder: Path) -> None:
         one = one or cost
         show(f"{title}, jobs {jobs}", cost, one)
         assert cost.digest == one.digest, "the number of jobs changed the files"
-    for count in (2, MANY):
-        arguments = align(folder, count, FEWER, DIMENSION)
-        show(f"{count} x {FEWER:,} x {DIMENSION}", measure(folder, arguments), None)
-    show(f"2 x {MANY_ROWS:,} x 100", measure(folder, align(folder, 2, MANY_ROWS, 100)), None)
 
 
 def show(title: str, cost: Cost, one: Cost | None) -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomm_adapters.text import gzip_stream, line_blocks
-from geomm_adapters.text.vec_lines import BadLineError, ends_in_returns, parse_decimal, parse_line
+from geomm_adapters.text.decimals import parse_decimal
+from geomm_adapters.text.vec_lines import BadLineError, ends_in_returns, parse_line
 from geomm_plugin import read_embeddings
 from geomm_plugin.errors import GeommError
 

@@ -4,26 +4,34 @@ The word ends where the last d numbers begin, so it may hold spaces of every kin
 that are not UTF-8 (kept as surrogates, and written back as they were). A line ends in a line feed
 and nowhere else; spaces and a carriage return before it are ignored.
 
-`parse_lines` reads most lines as JSON, [number,number,...], which the same library reads that also
-writes them: the nearest float64, then the nearest float32. Each line that may mean something else
-in JSON goes to `parse_line`, which reads one line slowly and says what is wrong with it.
+`parse_lines` reads whole blocks at once. Each line that the fast way may not read correctly goes to
+`parse_line`, which reads one line slowly and says what is wrong with it.
 """
 
 from __future__ import annotations
 
 import re
-import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-DECIMAL_BYTES = b"0123456789.+-eE"
-TOO_LARGE = 2.0**128 - 2.0**103  # half way from the largest float32 to 2^128: infinity is nearer
+from geomm_adapters.text.decimals import (
+    DECIMAL_BYTES,
+    MARGIN,
+    TOO_LARGE,
+    Bytes,
+    parse_decimal,
+    parse_decimals,
+)
+from geomm_plugin.arrays import RowIndices
 
+_SPACE, _RETURN, _LINE_FEED = np.uint8(32), np.uint8(13), np.uint8(10)
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _NUMBER_AND_RETURN = re.compile(rb" [+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\r+(?![ \r])")
-_LONGEST_NUMBER = 32  # bytes, on average: a line of longer ones is read slowly
+_NUMBERS_AT_ONCE = 20_000  # so that the arrays stay in the processor's cache
 
 
 class BadLineError(Exception):
@@ -51,15 +59,26 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
     BadLineError
         For the first line that is not a word and its numbers.
     """
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")).tolist()
-    if 2 * dimension * len(ends) > len(block):  # lines are too short for so many numbers:
+    text = np.frombuffer(block, np.uint8)
+    separators, feeds = _find_separators(text)
+    if 2 * dimension * len(feeds) > len(block):  # lines are too short for so many numbers:
         return _parse_line_by_line(bytes(block), dimension)  # never reserve memory by the header
-    places = list(map(slice, [0, *(end + 1 for end in ends)], ends))
-    vectors = np.empty((len(places), dimension), np.float32)
-    words, suspects = _parse_as_json(block, places, vectors)
+    ends = separators[feeds]
+    begins = np.concatenate(([0], ends[:-1] + 1))
+    vectors = np.empty((len(feeds), dimension), np.float32)
+    suspects = np.ones(len(feeds), bool)
+    word_ends = begins.copy()
+    for rows, columns in _runs_of_equal_lines(text, separators, feeds, dimension):
+        bounds = separators[feeds[rows.start - 1] : feeds[rows.stop - 1] + 1]
+        word_ends[rows] = bounds[1::columns]
+        vectors[rows], suspects[rows] = _parse_numbers(text, bounds, columns, dimension)
+    words = [
+        str(block[begin:end], "utf-8", "surrogateescape")
+        for begin, end in zip(begins.tolist(), word_ends.tolist(), strict=True)
+    ]
     empty = []
-    for row in sorted(suspects):
-        entry = _parse_numbered(bytes(block[places[row]]), row, dimension)
+    for row in np.flatnonzero(suspects).tolist():
+        entry = _parse_numbered(bytes(block[begins[row] : ends[row]]), row, dimension)
         if entry is None:
             empty.append(row)
         else:
@@ -68,45 +87,7 @@ def parse_lines(block: bytes | memoryview, dimension: int) -> Lines:
         vectors = np.delete(vectors, empty, axis=0)
         skipped = set(empty)
         words = [word for row, word in enumerate(words) if row not in skipped]
-    return Lines(words, vectors, len(places))
-
-
-def _parse_as_json(
-    block: bytes | memoryview, places: list[slice], vectors: npt.NDArray[np.float32]
-) -> tuple[list[str], set[int]]:
-    """Fill rows with the numbers of lines; return the words, and the rows to parse slowly."""
-    from orjson import loads
-
-    dimension = vectors.shape[1]
-    pack = struct.Struct(f"={dimension}f").pack_into  # refuses what is no number, or too large
-    words: list[str] = []
-    suspects: set[int] = set()
-    for row, place in enumerate(places):
-        word, _, numbers = bytes(block[place]).partition(b" ")
-        words.append(word.decode("utf-8", "surrogateescape"))
-        numbers = numbers.rstrip(b" \r")
-        if _means_more_in_json(numbers) or len(numbers) > _LONGEST_NUMBER * dimension:
-            suspects.add(row)
-            continue
-        try:
-            pack(vectors.data, 4 * dimension * row, *loads(b"[%b]" % numbers.replace(b" ", b",")))
-        except (ValueError, OverflowError, struct.error):
-            suspects.add(row)
-    for row in np.flatnonzero((vectors == 0).any(axis=1)).tolist():
-        if b"-0 " in bytes(block[places[row]]).rstrip(b" \r") + b" ":  # 0 in JSON
-            suspects.add(row)
-    return words, suspects
-
-
-def _means_more_in_json(numbers: bytes) -> bool:
-    """True for commas, white space other than ours, and letters of true, false and null."""
-    return (
-        b"," in numbers
-        or b"\t" in numbers
-        or b"\r" in numbers
-        or b"t" in numbers
-        or b"l" in numbers
-    )
+    return Lines(words, vectors, len(feeds))
 
 
 def _parse_line_by_line(block: bytes, dimension: int) -> Lines:
@@ -116,6 +97,71 @@ def _parse_line_by_line(block: bytes, dimension: int) -> Lines:
     vectors = np.array([values for _, values in entries], np.float64).astype(np.float32)
     words = [word for word, _ in entries]
     return Lines(words, vectors.reshape(len(entries), dimension), len(lines))
+
+
+def _find_separators(text: Bytes) -> tuple[RowIndices, RowIndices]:
+    """Return the positions of spaces and line feeds, and which of these are line feeds."""
+    separators = np.flatnonzero(text <= _SPACE)  # and other control characters, which are rare
+    kinds = text.take(separators)
+    feeds = kinds == _LINE_FEED
+    is_separator = feeds | (kinds == _SPACE)
+    if not is_separator.all():
+        separators, feeds = separators[is_separator], feeds[is_separator]
+    return separators, np.flatnonzero(feeds)
+
+
+def _runs_of_equal_lines(
+    text: Bytes, separators: RowIndices, feeds: RowIndices, dimension: int
+) -> Iterator[tuple[slice, int]]:
+    """Yield runs of lines with the same number of columns: a word without spaces, then numbers.
+
+    A space at the end of a line makes one more column, which is empty. Lines of another form, and
+    those at the edges of the block, are in no run.
+    """
+    columns = np.diff(feeds, prepend=-1)
+    spare = separators[feeds] - separators[np.maximum(feeds - 1, 0)] == 1
+    inside = (separators[feeds - columns] >= MARGIN) & (separators[feeds] < len(text) - MARGIN)
+    inside[0] = False
+    regular = inside & (columns - spare == dimension + 1)
+    columns[~regular] = 0
+    at_once = max(1, _NUMBERS_AT_ONCE // dimension)
+    changes = np.flatnonzero(np.diff(columns)) + 1
+    for start, stop in pairwise([0, *changes.tolist(), len(columns)]):
+        if columns[start]:
+            for first in range(start, stop, at_once):
+                yield slice(first, min(first + at_once, stop)), int(columns[start])
+
+
+def _parse_numbers(
+    text: Bytes, bounds: RowIndices, columns: int, dimension: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the numbers of lines with equally many columns, and which lines to parse slowly.
+
+    `bounds` are the separators before, between and after the columns, the word's included.
+    """
+    starts, ends = bounds[:-1] + 1, bounds[1:]
+    last = ends[dimension::columns]
+    returns = text.take(last - 1) == _RETURN
+    if returns.any():
+        ends = ends.copy()
+        ends[dimension::columns] = last - returns
+    values, is_exact = parse_decimals(text, starts, ends)
+    column_of = np.arange(columns)
+    is_exact.reshape(-1, columns)[:, (column_of == 0) | (column_of > dimension)] = (
+        True  # no numbers
+    )
+    doubts = np.flatnonzero(~is_exact)
+    suspects = np.zeros(len(values) // columns, bool)
+    if len(doubts) > len(values) // 8:  # line by line is faster than number by number
+        suspects[doubts // columns] = True
+        doubts = doubts[:0]
+    for place in doubts.tolist():
+        value = parse_decimal(text[starts[place] : ends[place]].tobytes())
+        if value is None or abs(value) >= TOO_LARGE:
+            suspects[place // columns] = True
+        else:
+            values[place] = value
+    return values.reshape(-1, columns)[:, 1 : dimension + 1], suspects
 
 
 def _parse_numbered(line: bytes, number: int, dimension: int) -> tuple[str, list[float]] | None:
@@ -166,17 +212,6 @@ def _parse_tokens(tokens: list[bytes]) -> list[float]:
             expected = f"expected {_count(len(tokens), 'number')} after the word"
             raise BadLineError(f"{expected}, but {where} is not a number.")
     raise AssertionError("one of these was no number")
-
-
-def parse_decimal(token: bytes) -> float | None:
-    """Return one number of any form, or None if it is none."""
-    # float() takes more than decimal numbers (nan, 1_000, other digits), but not of these bytes.
-    if token.translate(None, DECIMAL_BYTES):
-        return None
-    try:
-        return float(token)
-    except ValueError:
-        return None
 
 
 def numbers_at_end(word: bytes, integers: bool = False) -> int:

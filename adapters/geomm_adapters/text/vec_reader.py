@@ -14,12 +14,12 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from geomm_adapters.text.decimals import parse_decimal
 from geomm_adapters.text.line_blocks import LONGEST_LINE, LineBlocks
 from geomm_adapters.text.vec_lines import (
     BadLineError,
     Lines,
     ends_in_returns,
-    parse_decimal,
     parse_lines,
 )
 from geomm_plugin.errors import FormatError
