@@ -24,10 +24,11 @@ SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest co
 QUANTILES = 300  # numbers that a profile is cut down to
 
 
-def factor(vectors: Matrix, power: float = 0.5) -> Matrix:
-    """Return F with F F' = K^power of the centered rows, in float32."""
+def factor(vectors: Matrix, power: float = 0.5, center: bool = True) -> Matrix:
+    """Return F with F F' = K^power of the rows, centered or as they are, in float32."""
     rows = vectors.astype(np.float64)
-    rows = rows - rows.mean(axis=0)
+    if center:
+        rows = rows - rows.mean(axis=0)
     values, basis = eigh(finite(rows.T @ rows))
     largest = values.max(initial=0)
     if largest <= 0:

@@ -3,8 +3,9 @@
     min over rotations Q and couplings P of   ||X Q - P Z||^2
 
 Start: the convex relaxation  min over couplings P of ||K_x P - P K_z||^2  by Frank-Wolfe, with
-K = F F' = (XX')^(1/2) of the most frequent words; Q = polar(X'PZ). Then, at each step, some words
-of each language are drawn, P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ:
+K = F F' = (XX')^(1/2) of the most frequent words, *not* centered (centered ones have K 1 = 0, so
+that the uniform coupling is a minimum and nothing is found); Q = polar(X'PZ). Then, at each step,
+some words of each language are drawn, P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ:
 Q = polar((1 - rate) Q + rate polar(X'PZ)), with a rate that falls.
 Grave, Joulin, Berthet: "Unsupervised Alignment of Embeddings with Wasserstein Procrustes", AISTATS
 2019.
@@ -28,7 +29,7 @@ from geomm_plugin.parameters import AtLeast
 from geomm_plugin.retrieval import mutual_neighbors
 
 RELAXED_WORDS = 1000  # of the convex relaxation
-RELAXED_STEPS = 60
+RELAXED_STEPS = 30
 SHARPNESS = 10.0  # of the linear steps of Frank-Wolfe, in deviations of the gradient
 SWEEPS = 5  # of Sinkhorn, for each drawn coupling
 
@@ -39,8 +40,8 @@ class Wasserstein(Seed):
 
     name: ClassVar[str] = "wasserstein"
 
-    words: Annotated[int, AtLeast(2)] = 4000  # most frequent words of each language to draw from
-    batch: Annotated[int, AtLeast(2)] = 2000  # words drawn at each step
+    words: Annotated[int, AtLeast(2)] = 2000  # most frequent words of each language to draw from
+    batch: Annotated[int, AtLeast(2)] = 1000  # words drawn at each step
     steps: Annotated[int, AtLeast(0)] = 200
     eps: Annotated[float, AtLeast(1e-3)] = 0.05  # entropy of the couplings
     seed: Annotated[int, AtLeast(0)] = 0  # of the words drawn
@@ -70,7 +71,7 @@ class Wasserstein(Seed):
 def relaxed_rotation(x: Matrix, z: Matrix) -> Matrix:
     """Return polar(X'PZ) for the coupling of the convex relaxation."""
     count = min(RELAXED_WORDS, len(x), len(z))
-    F, H = factor(x[:count]), factor(z[:count])
+    F, H = (factor(rows[:count], center=False) for rows in (x, z))
     coupling = np.full((count, count), 1 / count, np.float32)
     F_square, H_square = F @ (F.T @ F), H @ (H.T @ H)  # K_x F and K_z H
     for step in range(RELAXED_STEPS):

@@ -35,3 +35,12 @@ def test_the_relaxation_returns_a_rotation(rotated):
     x, z = (unit(language.vectors) for language in rotated)
     rotation = relaxed_rotation(x, z)
     assert np.allclose(rotation @ rotation.T, np.eye(20), atol=1e-4)
+
+
+def test_the_relaxation_comes_near_a_rotation_whatever_the_order_of_the_words():
+    random = np.random.default_rng(1)
+    skewed = random.normal(size=(300, 12)) * np.linspace(2, 0.5, 12) + 0.8 * random.normal(size=12)
+    x = unit(skewed).astype(np.float32)
+    rotation = np.linalg.qr(random.normal(size=(12, 12)))[0].astype(np.float32)
+    z = (x @ rotation)[random.permutation(len(x))]
+    assert np.linalg.norm(relaxed_rotation(x, z) - rotation) < 1.5  # a random one: about 5
