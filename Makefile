@@ -25,7 +25,7 @@ fuzz: .venv/test              # hostile files, models and requests: over 100,000
 
 test-torch: .venv/test        # adv_refine; torch brings gigabytes, so it has an environment of its own
 	$(PYTHON) -m venv .venv-torch
-	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check -e ".[torch]" pytest
+	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check -e ".[torch]" pytest hypothesis
 	.venv-torch/bin/python -m pytest -q tests/mappers/test_adv_refine.py
 
 test-browser: .venv/test      # the pages in a real Chromium, which is installed if it is not there

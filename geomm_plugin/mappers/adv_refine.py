@@ -21,4 +21,4 @@ class AdvRefine(UnsupervisedRotation):
 
     name: ClassVar[str] = "adv_refine"
 
-    seeds: tuple[str, ...] = ("adversarial",)  # published: adversarial:hidden=2048,words=75000,...
+    seeds: tuple[str, ...] = ("adversarial",)  # e.g. adversarial:seed=1

@@ -8,7 +8,7 @@ import pytest
 from geomm_plugin import get_mapper
 from geomm_plugin.errors import LanguagesError, MissingExtraError
 from geomm_plugin.fitting.seeds import Language, as_seed
-from geomm_plugin.fitting.seeds.adversarial import mean_csls
+from geomm_plugin.fitting.seeds.adversarial import mean_csls, spread
 from geomm_plugin.testing import make_toy
 from geomm_plugin.testing.mapper_contract import (
     check_dictionaries,
@@ -53,6 +53,30 @@ def test_the_discriminator_learns_to_tell_languages_apart_and_the_map_moves():
     guesses = game.discriminator(game.torch.tensor(np.concatenate([x, z]))).squeeze(1)
     is_right = (guesses > 0).numpy() == (np.arange(400) < 200)
     assert is_right.mean() > 0.9
+
+
+@pytest.mark.skipif(not WITH_TORCH, reason="make test-torch installs it")
+def test_the_cost_of_a_long_run_is_told_before_its_first_step(monkeypatch):
+    from geomm_plugin.fitting.seeds import adversarial
+
+    events = []
+    monkeypatch.setattr(adversarial.Game, "cool", lambda *_: events.append("epoch"))
+    monkeypatch.setattr(adversarial, "seconds_of_a_step", lambda game: 3600.0)
+    monkeypatch.setattr(adversarial.warnings, "warn", lambda text, **_: events.append(text))
+    x = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    as_seed("adversarial:epochs=1,steps=2,hidden=4").train(x, x)
+    assert "2.0 CPU hours" in events[0] and events[1:] == ["epoch"]
+
+
+def test_axes_have_a_sign_and_numbers_a_size():
+    random = np.random.default_rng(0)
+    rows = random.exponential(size=(500, 12)) * np.linspace(3, 1, 12)
+    turn = np.linalg.qr(random.normal(size=(12, 12)))[0]
+    one, other = (spread(each.astype(np.float32), 5) for each in (rows, rows @ turn))
+    assert one.shape == (500, 5)
+    assert (one**2).mean() == pytest.approx(1, abs=1e-3)
+    assert np.allclose(one, other, atol=1e-2)  # whatever the rotation of the space was
+    assert spread(rows.astype(np.float32), 0).shape == rows.shape
 
 
 @pytest.mark.parametrize(
