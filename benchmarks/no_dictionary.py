@@ -5,12 +5,14 @@
     python benchmarks/no_dictionary.py rows.jsonl ... --target gaussian --seeds 10    # must fail
 
 Each fit is a process of its own, with one BLAS thread, and a row of the file: P@1 by CSLS and with
-letters, `recover` of all languages, CPU seconds of the fit and the peak memory of the process, in
+letters, `recover` and `witnessed` of all languages (the lowest), whether the fit would have been
+refused, CPU seconds of the fit and the peak memory of the process, in
 which the vectors stand, too. Rows that the file holds already are not run again. `--summary` prints
 the table of the file: mean and spread over the seeds.
 
 A target is the language itself; or `gaussian`, noise with the covariance of its vectors; or
-`shuffled`, its vectors in another order than its words. Nothing can be found in the last two. With
+`shuffled`, its vectors in another order than its words: there is no right translation of words in
+the last two. With
 `--drop 0.1` each seed leaves out another tenth of the words of both languages.
 """
 
@@ -33,7 +35,6 @@ from geomm_plugin import Embeddings, evaluate
 from geomm_plugin.cli import options
 from geomm_plugin.demo import load_demo
 from geomm_plugin.dictionary import Dictionary
-from geomm_plugin.fitting.recover import MIN_RECOVER
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval.rerank import Reranked
 
@@ -85,14 +86,17 @@ def measure(
     both = {name: dropped(languages[name], key["drop"], random) for name in pair}
     both[target] = null(both[target], key["target"], random)
     mapper = as_mapper(key["mapper"]).set_params(seed=key["seed"], on_failure="warn")
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as told, threadpool_limits(1):
+        warnings.simplefilter("always")
         start = time.process_time()
         mapper.fit(both, {})
         seconds = time.process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         row = {"recover": min(mapper.report_.recover.values()), "cpu": seconds, "peak": peak}
         row |= {"seeds": next(iter(mapper.report_.seeds.values()))}
+        row |= {"refused": any("found no translations" in str(each.message) for each in told)}
+        if mapper.report_.witnessed:
+            row["witnessed"] = min(mapper.report_.witnessed.values())
         if key["target"] == "itself" and pair in dictionaries:
             space = mapper.map(both)
             for name, retrieval in (("csls", "csls"), ("reranked", Reranked(weights="fixed"))):
@@ -104,8 +108,9 @@ def measure(
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return the table: mean and spread (largest less smallest) over the seeds."""
     lines = [
-        "| mapper | pair | words | P@1 | with letters | recover | refused | CPU s | peak MB |",
-        "|---|---|---|---|---|---|---|---:|---:|",
+        "| mapper | pair | words | P@1 | with letters | recover | witnessed | refused "
+        "| CPU s | peak MB |",
+        "|---|---|---|---|---|---|---|---|---:|---:|",
     ]
 
     def case(row: dict[str, Any]) -> tuple[str, ...]:
@@ -118,7 +123,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
         words += [EMBEDDED] if first["data"] == EMBEDDED else []
         words += [f"{first['drop']:.0%} left out"] if first["drop"] else []
         words += [f"first {first['max_words']}"] if first["max_words"] else []
-        refused = sum(row["recover"] < MIN_RECOVER for row in some)
+        refused = sum(row["refused"] for row in some)
         cells = [f"`{first['mapper']}`", first["pair"], ", ".join(words) or "all"]
         cells += [_spread([row[name] for row in some if name in row]) for name in SCORES]
         cells += [f"{refused} of {len(some)}", f"{np.mean([row['cpu'] for row in some]):.0f}"]
@@ -127,7 +132,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-SCORES = ("csls", "reranked", "recover")
+SCORES = ("csls", "reranked", "recover", "witnessed")
 
 
 def _spread(values: list[float]) -> str:

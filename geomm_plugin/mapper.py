@@ -200,6 +200,15 @@ class LinearMapper(Mapper):
         """Return pairs to start from; only for mappers that need no dictionary."""
         raise NotImplementedError(f"{type(self).__name__} must define seed_pairs.")
 
+    def confirm(
+        self,
+        words: Mapping[str, Sequence[str]],
+        vectors: Vectors,
+        maps: Mapping[str, Matrix],
+        report: FitReport,
+    ) -> None:
+        """Refuse maps that look wrong; for mappers that need no dictionary and can tell."""
+
     def instead(self) -> str:
         """Name the mapper that does with a dictionary what this one does without."""
         return "geomm_plus"
@@ -231,11 +240,14 @@ class LinearMapper(Mapper):
         report: FitReport,
     ) -> dict[str, Matrix]:
         try:
-            if not self.needs_dictionary:
-                words = {name: value.words for name, value in languages.items()}
-                pairs = self.seed_pairs(words, vectors, report)
-                report.pairs = {"-".join(edge): PairCounts(0, {}) for edge in pairs}
-            return self.learn(vectors, pairs, report)
+            if self.needs_dictionary:
+                return self.learn(vectors, pairs, report)
+            words = {name: value.words for name, value in languages.items()}
+            pairs = self.seed_pairs(words, vectors, report)
+            report.pairs = {"-".join(edge): PairCounts(0, {}) for edge in pairs}
+            maps = self.learn(vectors, pairs, report)
+            self.confirm(words, vectors, maps, report)
+            return maps
         except FactorizationError as error:
             raise LanguagesError(f"{self.name} found no map. {error}") from error
         except np.linalg.LinAlgError as error:

@@ -138,6 +138,7 @@ class FitReport:
     kept_round: int | None = None  # whose maps were kept; 0 is the plain fit
     seeds: dict[str, str] = field(default_factory=dict)  # that started it without a dictionary
     recover: dict[str, float] = field(default_factory=dict)  # share of pairs that are confirmed
+    witnessed: dict[str, float] = field(default_factory=dict)  # share of cognates that are found
     cpu_seconds: float | None = None
     extras: dict[str, Any] = field(default_factory=dict)  # plain values, whatever a method tells
 
@@ -153,6 +154,7 @@ class FitReport:
             "kept round": self.kept_round,
             "seeds": dict(self.seeds),
             "recover": {name: float(share) for name, share in self.recover.items()},
+            "witnessed": {name: float(share) for name, share in self.witnessed.items()},
             "cpu seconds": self.cpu_seconds if times else None,
         }
         return self.extras | {
@@ -181,6 +183,7 @@ class FitReport:
             kept_round=take("kept round", _count, None),
             seeds=take("seeds", lambda value: _dict(value, _text), {}),
             recover=take("recover", lambda value: _dict(value, _share), {}),
+            witnessed=take("witnessed", lambda value: _dict(value, _share), {}),
             cpu_seconds=take("cpu seconds", _positive, None),
             extras=rest,
         )

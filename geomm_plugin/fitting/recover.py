@@ -7,19 +7,17 @@
 Maps that found translations agree with *one* rotation, whichever pairs it is fitted on. Mutual
 pairs of maps that found none are as many, and as near to each other, but every half of them asks
 for another rotation, and drifts off once it is left alone. So the mean CSLS and the number of pairs
-do not tell success from failure, and this share does (docs, "No dictionary?").
+do not tell success from failure, and this share does (docs, "No dictionary?"). How much is enough
+says `confirmation`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices
-from geomm_plugin.errors import UnsupervisedError
 from geomm_plugin.factorization import polar
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Vectors
@@ -27,7 +25,6 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 
 RECOVER_WORDS = 4000  # most frequent words of each language that are looked at
-MIN_RECOVER = 0.5  # share below which maps found without a dictionary are taken for wrong
 ROUNDS = 3  # that one half of the words is left alone for
 FEWEST_PAIRS = 4  # two halves of two
 
@@ -45,25 +42,6 @@ def recover(
         return 0.0
     rows, columns, _ = mutual_neighbors(mapped_x, mapped_z)
     return recovered_share(x, z, rows, columns, seed)
-
-
-def check_recover(
-    name: str, shares: Mapping[str, float], on_failure: Literal["error", "warn"]
-) -> None:
-    """Refuse (or warn of) maps that found no translations, as far as can be told."""
-    failed = {edge: share for edge, share in shares.items() if share < MIN_RECOVER}
-    if not failed:
-        return
-    told = ", ".join(f"{edge} {share:.0%}" for edge, share in failed.items())
-    message = (
-        f"{name} found no translations without a dictionary: of the pairs that it holds for "
-        f"translations, too few are confirmed by the others ({told}; {MIN_RECOVER:.0%} are "
-        "needed). Ways out: start from words spelt alike (seeds=cognates or seeds=identical), or "
-        "give a dictionary of a hundred pairs to geomm_plus; on_failure='warn' goes on."
-    )
-    if on_failure == "error":
-        raise UnsupervisedError(message)
-    warnings.warn(message, stacklevel=2)
 
 
 def recovered_share(

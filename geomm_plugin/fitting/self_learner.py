@@ -33,11 +33,12 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fitting.confirmation import confirm
 from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, Judgement, divide
 from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport, RoundReport
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
 from geomm_plugin.fitting.induction import Induced, Induction, induce, join_all, join_mutual
-from geomm_plugin.fitting.recover import check_recover, recover
+from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
@@ -100,8 +101,6 @@ class SelfLearner(LinearMapper):
         pairs = self._used(vectors, pairs)
         maps = self._best_maps(vectors, pairs, report)
         report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
-        if not self.needs_dictionary:
-            check_recover(self.name, report.recover, self.on_failure)
         return maps
 
     def seed_pairs(
@@ -125,6 +124,18 @@ class SelfLearner(LinearMapper):
             pairs[edge] = start.pairs
             report.seeds["-".join(edge)] = f"{start.seed}: {start.seed_pairs} pairs"
         return pairs
+
+    def confirm(
+        self,
+        words: Mapping[str, Sequence[str]],
+        vectors: Vectors,
+        maps: Mapping[str, Matrix],
+        report: FitReport,
+    ) -> None:
+        """Refuse (or warn of) maps that found no translations, as far as can be told."""
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        edges = hub_edges(languages, getattr(self, "hub", None))
+        confirm(self.name, languages, maps, edges, report, self.on_failure)
 
     def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)

@@ -24,9 +24,10 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fitting.confirmation import confirm
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.growth import mapped, rotation
-from geomm_plugin.fitting.recover import check_recover, recover
+from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
 from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
@@ -83,8 +84,19 @@ class SLUnsup(LinearMapper):
         """Return re-weighted maps of the last dictionary."""
         maps = MSF(hub=self.hub).learn(vectors, pairs, report)
         report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
-        check_recover(self.name, report.recover, self.on_failure)
         return maps
+
+    def confirm(
+        self,
+        words: Mapping[str, Sequence[str]],
+        vectors: Vectors,
+        maps: Mapping[str, Matrix],
+        report: FitReport,
+    ) -> None:
+        """Refuse (or warn of) maps that found no translations, as far as can be told."""
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        edges = hub_edges(languages, self.hub)
+        confirm(self.name, languages, maps, edges, report, self.on_failure)
 
     def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
         """Return the dictionary of the last round."""

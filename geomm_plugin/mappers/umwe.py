@@ -22,11 +22,12 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.confirmation import confirm
 from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.growth import rotation
 from geomm_plugin.fitting.induction import induce
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.recover import check_recover, recover
+from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
@@ -92,8 +93,19 @@ class UMWE(LinearMapper):
             report.rounds.append(RoundReport(self.vocabulary, len(induced), induced.mean_csls))
             maps = refine(vectors, induced.pairs, maps, hub)
         report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in edges}
-        check_recover(self.name, report.recover, self.on_failure)
         return maps
+
+    def confirm(
+        self,
+        words: Mapping[str, Sequence[str]],
+        vectors: Vectors,
+        maps: Mapping[str, Matrix],
+        report: FitReport,
+    ) -> None:
+        """Refuse (or warn of) maps that found no translations, as far as can be told."""
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        edges = combinations(sorted(languages), 2)
+        confirm(self.name, languages, maps, edges, report, self.on_failure)
 
 
 def refine(

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from geomm_plugin.errors import UnsupervisedError
+from geomm_plugin.fitting.confirmation import confirm, is_confirmed, least_recover
+from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.fitting.witnesses import FEWEST_WITNESSES, witnessed
+
+EDGE = ("a", "b")
+
+
+def languages(words=200, dimension=20, seed=0):
+    """One cloud, turned: word n of one is word n of the other, spelt alike."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(words, dimension)).astype(np.float32)
+    rotation = np.linalg.qr(random.normal(size=(dimension, dimension)))[0]
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    names = ["".join(random.choice(letters, 8)) for _ in range(words)]
+    one, other = Language(names, x), Language(names, (x @ rotation).astype(np.float32))
+    return {"a": one, "b": other}, {"a": rotation, "b": np.eye(dimension)}
+
+
+def test_right_maps_find_words_spelt_alike_and_wrong_ones_do_not():
+    both, maps = languages()
+    assert witnessed(*both.values(), maps["a"], maps["b"]) == 1
+    assert witnessed(*both.values(), np.eye(20), maps["b"]) < 0.05
+
+
+def test_few_words_spelt_alike_are_no_witnesses():
+    both, maps = languages()
+    count = FEWEST_WITNESSES - 1
+    few = Language([*both["b"].words[:count], *map(str, range(200 - count))], both["b"].vectors)
+    assert witnessed(both["a"], few, maps["a"], maps["b"]) is None
+    one_more = Language([*both["b"].words[: count + 1], *few.words[count + 1 :]], few.vectors)
+    assert witnessed(both["a"], one_more, maps["a"], maps["b"]) == 1
+
+
+def test_rotations_need_more_pairs_than_other_maps():
+    random = np.random.default_rng(0)
+    rotation = np.linalg.qr(random.normal(size=(20, 20)))[0]
+    for scale in (1, 7.5):
+        assert least_recover(scale * rotation, np.eye(20)) == 0.75
+    stretched = rotation * np.linspace(1, 1.1, 20)
+    assert least_recover(stretched, np.eye(20)) == 0.5
+    assert least_recover(np.full((20, 20), np.nan), np.eye(20)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("recover", "needed", "witness", "right"),
+    [
+        (0.75, 0.75, None, True),
+        (0.74, 0.75, None, False),
+        (0.9, 0.5, 0.05, True),
+        (0.9, 0.5, 0.04, False),
+        (0.4, 0.5, 0.6, False),
+    ],
+)
+def test_both_must_hold(recover, needed, witness, right):
+    assert is_confirmed(recover, needed, witness) == right
+
+
+def test_vectors_of_other_words_are_refused_though_they_align():
+    both, maps = languages()
+    order = np.random.default_rng(1).permutation(200)
+    both["b"] = Language([both["b"].words[row] for row in order], both["b"].vectors)
+    report = FitReport(recover={"a-b": 1.0})
+    with pytest.raises(UnsupervisedError, match="a-b: 0% of the words spelt alike.*own vector"):
+        confirm("icp", both, maps, [EDGE], report, "error")
+    assert report.witnessed["a-b"] < 0.05
+    with pytest.warns(UserWarning, match="icp found no translations"):
+        confirm("icp", both, maps, [EDGE], report, "warn")
+
+
+def test_confirmed_maps_pass_and_the_report_says_by_what():
+    both, maps = languages()
+    report = FitReport(recover={"a-b": 1.0})
+    confirm("icp", both, maps, [EDGE], report, "error")
+    assert report.witnessed == {"a-b": 1.0}
+    assert FitReport.from_json(report.to_json()).witnessed == {"a-b": 1.0}
