@@ -10,6 +10,7 @@ import csv
 import html
 import io
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -119,10 +120,15 @@ def places(scores: Sequence[float]) -> list[int | None]:
 
 
 def markdown_table(rows: list[list[str]]) -> str:
-    """Return rows of cells in Markdown, the first one as the header."""
-    header, *body = ([c.replace("|", "\\|").replace("\n", " ") for c in cells] for cells in rows)
+    """Return rows of cells in Markdown, the first one as header; cells make no HTML, no link."""
+    header, *body = ([_markdown_text(cell) for cell in cells] for cells in rows)
     lines = [header, ["---"] * len(header), *body]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+
+
+def _markdown_text(text: str) -> str:
+    text = re.sub(r"[\\|]|(?<=\])\(", r"\\\g<0>", text.replace("\n", " "))
+    return re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
 
 
 def text_table(rows: list[list[str]]) -> str:

@@ -59,3 +59,12 @@ def test_a_table_is_folded_to_the_width_of_a_terminal(monkeypatch, width):
     assert folded.count("word") == 60 and sorted("".join(folded.split())) == sorted(
         "".join(plain.split())
     )
+
+
+def test_words_are_words_in_markdown():
+    markdown = pytest.importorskip("markdown")
+    words = ["<script>x</script>", "a|b", "a\\|b", "\\<i>", "[x](javascript:y)", "\\", "&lt;"]
+    page = markdown.markdown(Words(*words).to_markdown(), extensions=["tables"])
+    assert page.count("<tr>") == 1 + len(words) and page.count("<td>") == 2 * len(words)
+    elements = {"table", "thead", "tbody", "tr", "th", "td", "strong"}
+    assert set(re.findall(r"<(\w+)", page)) <= elements, page
