@@ -1,8 +1,9 @@
 """Progress of long work, on standard error: silent unless the command line turns it on.
 
 On a terminal it is bars. Elsewhere, in batch jobs, it is a line for each stage that is done, with
-how much it was and how long it took: at once with `-v`, else when a run has lasted ten seconds. The
-lines are ordinary logging, under the logger "geomm_plugin".
+how much it was and how long it took: at once with `-v`, else when a run has lasted ten seconds, and
+then without the stages that took less than one. The lines are ordinary logging, under the logger
+"geomm_plugin".
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOGS_AFTER = 10.0  # seconds that a run lasts before its lines are shown unasked
+LONG_STAGE = 1.0  # seconds; lines of shorter stages are shown only if asked for
 
 logger = logging.getLogger("geomm_plugin")
 _is_verbose: ContextVar[bool] = ContextVar("is_verbose", default=False)
@@ -99,9 +101,12 @@ class _LateHandler(logging.StreamHandler[TextIO]):
         super().__init__(sys.stderr)
         self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         self._shown_from = time.monotonic() + after
+        self._shortest = LONG_STAGE if after else 0.0
         self._kept: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        if getattr(record, "seconds", self._shortest) < self._shortest:
+            return
         self._kept.append(record)
         if time.monotonic() >= self._shown_from:
             for kept in self._kept:
@@ -127,7 +132,7 @@ def task(label: str, total: float | None = None, unit: str = "") -> Iterator[Cal
         yield advance
     amount = f"{done:,.0f} {unit}".rstrip() + " in " if done else ""
     seconds = time.perf_counter() - start
-    logger.info("%s: %s%.1f s", printable(label), amount, seconds)
+    logger.info("%s: %s%.1f s", printable(label), amount, seconds, extra={"seconds": seconds})
 
 
 @contextmanager

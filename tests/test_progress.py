@@ -118,6 +118,18 @@ def test_without_a_terminal_lines_come_once_a_run_is_long(capsys, monkeypatch, a
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("shortest", [0.0, 1000.0])
+def test_unasked_lines_are_of_long_stages_only(capsys, monkeypatch, shortest):
+    monkeypatch.setattr(progress, "LOGS_AFTER", 1e-9)
+    monkeypatch.setattr(progress, "LONG_STAGE", shortest)
+    with progress.shown():
+        with progress.task("Fitting"):
+            pass
+        progress.logger.info("Half is done.")
+    shown = capsys.readouterr().err
+    assert ("Fitting: " in shown) == (shortest == 0) and "Half is done." in shown
+
+
 def test_verbose_shows_lines_at_once(capsys, tmp_path):
     with progress.verbose(), progress.shown(), progress.task("Fitting"):
         pass

@@ -114,9 +114,13 @@ class Table(ABC):
 
 
 def places(scores: Sequence[float]) -> list[int | None]:
-    """Return 1 for the best scores, 2 for the second best, None for the others."""
-    order = sorted(set(scores), reverse=True)
-    return [order.index(score) + 1 if score in order[:2] else None for score in scores]
+    """Return 1 for the best scores, 2 for the second best, None for the others.
+
+    Scores that are shown alike, with three digits, share a place.
+    """
+    shown = [round(score, 3) for score in scores]
+    order = sorted(set(shown), reverse=True)[:2]
+    return [order.index(score) + 1 if score in order else None for score in shown]
 
 
 def markdown_table(rows: list[list[str]]) -> str:

@@ -138,7 +138,7 @@ def test_command_line_on_the_demo_data():
     options = ["--mapper=procrustes", "--mapper=geomm_multi", "--disjoint-pivot", "--json"]
     result = CliRunner().invoke(group, ["onehop", *arguments, *options])
     assert result.exit_code == 0, result.output
-    scores = {(row["method"], row["mapper"]): row["p@1"] for row in json.loads(result.output)}
+    scores = {(row["method"], row["mapper"]): row["p@1"] for row in json.loads(result.stdout)}
     assert scores["composition", "procrustes"] > 0.8
     assert scores["joint", "geomm_multi"] > 0.8
     assert scores["pipeline", "procrustes"] > 0.7

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from geomm_plugin.evaluation import tables
-from geomm_plugin.evaluation.tables import Cell, Table
+from geomm_plugin.evaluation.tables import Cell, Table, places
 
 
 class Words(Table):
@@ -68,3 +68,8 @@ def test_words_are_words_in_markdown():
     assert page.count("<tr>") == 1 + len(words) and page.count("<td>") == 2 * len(words)
     elements = {"table", "thead", "tbody", "tr", "th", "td", "strong"}
     assert set(re.findall(r"<(\w+)", page)) <= elements, page
+
+
+def test_scores_that_are_shown_alike_share_a_place():
+    assert places([0.9451, 0.9449, 0.91, 0.9101, 0.5]) == [1, 1, 2, 2, None]
+    assert places([0.2]) == [1] and places([]) == []
