@@ -31,7 +31,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.storage import NOT_REGISTERED, load_mapper
 
 NAME = ALIGNED
-FORMAT = 2
+FORMAT = 3  # the hash of a file is its SHA-256
 MAPPER = "mapper"  # the folder of the fitted mapper, beside the aligned files
 _LARGEST = 2**26  # bytes
 
