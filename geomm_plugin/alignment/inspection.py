@@ -25,7 +25,7 @@ from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.publication import journal_folder
-from geomm_plugin.formats import read_embeddings
+from geomm_plugin.formats import existing, find_format, read_embeddings
 from geomm_plugin.retrieval.neighborhood_file import SUFFIX, means_beside, read_means
 from geomm_plugin.retrieval.unit_rows import LanguageRows
 from geomm_plugin.storage import JSON_NAME, load_mapper
@@ -79,34 +79,46 @@ def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            embeddings = read_embeddings(path)
-            start = 0
-            for block in embeddings.blocks():
-                is_finite = np.isfinite(block).all(axis=1)
-                if not is_finite.all():
-                    word = embeddings.words[start + int(np.argmin(is_finite))]
-                    yield path, f"the vector of {word!r} holds NaN or infinity"
-                    break
-                start += len(block)
-            else:
-                if beside := means_beside(path):
-                    yield from _means_problems(beside, embeddings)
+            place = existing(path)
+            several: list[str | None] = [*find_format(place).languages(place)]
+            for language in several or [None]:
+                yield from _language_problems(path, read_embeddings(path, language=language))
         except GeommError as error:
             yield path, str(error)
     yield from ((path, str(warning.message)) for warning in warned)
 
 
+def _language_problems(path: Path, embeddings: Embeddings) -> Iterator[tuple[Path, str]]:
+    start = 0
+    for block in embeddings.blocks():
+        is_finite = np.isfinite(block).all(axis=1)
+        if not is_finite.all():
+            word = embeddings.words[start + int(np.argmin(is_finite))]
+            yield path, f"the vector of {word!r} holds NaN or infinity"
+            return
+        start += len(block)
+    if beside := means_beside(path):
+        yield from _means_problems(beside, embeddings)
+
+
 def _means_problems(path: Path, embeddings: Embeddings | None = None) -> Iterator[tuple[Path, str]]:
-    """Read means, which may be of the first words only (--max-words)."""
+    """Read means; they may be of the first words only (--max-words)."""
     try:
         means = read_means(path)
-        if embeddings is not None:
-            count = min([len(embeddings), *map(len, means.values())])
-            read_means(path, LanguageRows(embeddings.head(count), path.name))
+        counts = {len(array) for array in means.values()}
+        if embeddings is not None and not any(_are_of(means, embeddings, n) for n in counts):
+            read_means(path, LanguageRows(embeddings, path.name))  # says why
     except GeommError as error:
         yield path, str(error)
     except OSError as error:
         yield path, f"it cannot be read: {error.strerror or error}"
+
+
+def _are_of(means: Iterable[str], embeddings: Embeddings, count: int) -> bool:
+    if count > len(embeddings):
+        return False
+    digest = LanguageRows(embeddings.head(count), "").content_hash
+    return any(name.startswith(digest) for name in means)
 
 
 def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:

@@ -74,7 +74,8 @@ def read_means(path: Path, rows: UnitRows | None = None) -> dict[str, Vector]:
 def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES) -> list[Path]:
     """Compute the means of every two languages, and write them beside the languages' files.
 
-    Nothing is done where all of them are there. Returns the files, in the order of the languages.
+    Nothing is done where all of them are there. Returns the files, in the order of the languages;
+    a file that holds several of them has one.
     """
     paths = {name: neighborhoods_path(_file(rows, name)) for name, rows in languages.items()}
     if len(languages) < 2:
@@ -83,15 +84,18 @@ def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TI
             f"{', '.join(languages) or 'none'}. Give at least two languages."
         )
     if _all_saved(languages, k):
-        return list(paths.values())
+        return list(dict.fromkeys(paths.values()))
     for path in paths.values():
         refuse_folder(path)
         check_writable(path.parent)
     means = all_means(languages, k, tiles)
+    by_path: dict[Path, dict[str, Vector]] = {path: {} for path in paths.values()}
     for name, path in paths.items():
+        by_path[path] |= means[name]  # a file may hold several languages
+    for path, content in by_path.items():
         with written_beside(path, follow_links=False) as part:  # nor does who reads them
-            disk.write_file(part, to_bytes(means[name]))
-    return list(paths.values())
+            disk.write_file(part, to_bytes(content))
+    return list(by_path)
 
 
 def all_means(

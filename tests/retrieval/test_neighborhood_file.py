@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from geomm_plugin import CSLS, Embeddings, SharedSpace, read_embeddings, write_embeddings
+from geomm_plugin import (
+    CSLS,
+    Embeddings,
+    SharedSpace,
+    read_embeddings,
+    read_space,
+    write_embeddings,
+    write_space,
+)
+from geomm_plugin.alignment import check
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.files.array_file import checksum, read_arrays
 from geomm_plugin.formats import read_languages
@@ -223,3 +232,15 @@ def test_a_file_whose_name_is_as_long_as_can_be_is_searched(folder):
     assert len(space.translate(["en1"], "en", "es", 5)[0]) == 5
     with pytest.raises(OSError, match="File name too long"):
         space.save_neighborhoods()
+
+
+def test_a_file_of_several_languages_has_one_with_all_means(folder, only_saved, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "space.parquet"
+    write_space(space_of(folder), path)
+    with pytest.raises(AssertionError, match="a mean was computed that is saved"):
+        answers(read_space(path))
+    assert read_space(path).save_neighborhoods() == [neighborhoods_path(path)]
+    assert answers(read_space(path)) == answers(space_of(folder))
+    assert read_space(path).save_neighborhoods() == [neighborhoods_path(path)]
+    assert [finding.problem for finding in check(path)] == [None]
