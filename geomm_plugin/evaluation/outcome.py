@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from geomm_plugin.evaluation.breakdown import By
+from geomm_plugin.evaluation.differences import SIGNIFICANT, is_significant
 from geomm_plugin.evaluation.outcome_tables import (
     one_line,
     task_cells,
@@ -96,6 +97,16 @@ class Comparison(Table):
         return best
 
     def notes(self) -> list[str]:
+        """Say what was fitted, and what stars mean."""
+        notes = self.fit_notes()
+        if any(is_significant(row) for row in [*self.numbers, *self.task_rows]):
+            notes.append(
+                f"* luck hardly explains the difference from {self.baseline}: p < {SIGNIFICANT} in "
+                "a paired test, adjusted for the number of mappers (Holm)."
+            )
+        return notes
+
+    def fit_notes(self) -> list[str]:
         """Say what was fitted, where it could have been something else."""
         notes = []
         if self.each_pair:

@@ -345,6 +345,17 @@ def test_several_settings_of_a_mapper_are_told_apart(data):
     assert not hasattr(geomm[0], "matrices_"), "mappers given are left as they are"
 
 
+def test_a_star_is_explained_where_there_is_one(data):
+    bad = compare(["procrustes", "rotation_only"], *data)
+    assert any("*" in line for line in str(bad).splitlines()[1:-1])
+    note = "* luck hardly explains the difference from procrustes: p < 0.05"
+    assert str(bad).splitlines()[-1].startswith(note)
+    latex = bad.to_latex().splitlines()
+    assert any("$^{*}$" in line for line in latex) and "luck hardly explains" in latex[-1]
+    alone = compare(["procrustes"], *data)
+    assert "luck" not in str(alone)
+
+
 def test_tables_hold_every_row(data):
     found = compare(["procrustes", "unconstrained"], *data)
     markdown = found.to_markdown().splitlines()

@@ -35,7 +35,7 @@ def summary_section(comparison: Comparison) -> Markup:
     ]
     failed = [run for run in comparison.runs if run.error is not None]
     failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
-    notes = [tag("p", note, class_="note") for note in comparison.notes()]
+    notes = [tag("p", note, class_="note") for note in comparison.fit_notes()]
     verdict = tag("dl", items, class_="verdicts")
     return tag("section", tag("h2", "In short"), verdict, notes, failures)
 
