@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
-from geomm_plugin.factorization import eigh, polar, svd
+from geomm_plugin.factorization import eigh, few_threads, generalized_eigh, svd
 
 # Both languages carry half of the metric of W, or the source carries all of it (A_hub = I).
 Inference: TypeAlias = Literal["latent", "target"]
 SMALLEST = 1e-12  # directions that are shorter, relatively, are left out
-MOST_ROUNDS, TOLERANCE = 20, 1e-9  # of the rotations; each round's gain is relative
+MOST_STEPS, SHORTEST_STEP = 50, 2.0**-20
+TOLERANCE = 1e-4  # a step that gains less of the distance is the last
 
 
 def join_maps(
@@ -25,70 +25,97 @@ def join_maps(
 
 
 def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
-    """Share the metric of the maps into a hub between both sides.
+    """Share the metric of the maps into a hub between both sides: A_L A_hub' = W_L.
 
     For one map W = P diag(s) V' this is the paper's latent space:
 
         A_s = P diag(sqrt s),     A_hub = V diag(sqrt s)
 
-    Several maps W_L = P_L diag(s_L) V_L' (each scaled alike) have as many latent spaces, in which
-    the hub's words lie differently: no single space keeps every W_L and all cosines. Here each is
-    rotated until the hub lies as near to the mean as it can (generalized Procrustes),
+    Several maps (each scaled alike) share one metric of the hub, G, chosen by `hub_metric`:
 
-        min over R_L R_L' = I of   sum over L of ||V_L diag(sqrt s_L) R_L - A_hub||^2
-        A_hub = mean of V_L diag(sqrt s_L) R_L,     A_L = P_L diag(sqrt s_L) R_L
-
-    Lengths and angles of L's own words are then those of the pair alone. Docs, "A third language".
+        A_hub = G^(1/2),     A_L = W_L G^(-1/2)
     """
-    latent = {language: _Latent.of(matrix) for language, matrix in maps.items()}
-    weights = [one.weight for one in latent.values() if one.weight > 0]
+    parts = {language: svd(W) for language, W in maps.items()}
+    weights = [float(s.sum()) for _, s, _ in parts.values() if s.sum() > 0]
     if not weights:
         raise LanguagesError(
             "The dictionary leaves no direction to map along: every map is zero. Check that its "
             "words have vectors that are not zero, and give more pairs."
         )
-    if len(latent) == 1:
-        ((language, one),) = latent.items()
-        return {hub: one.hub * np.sqrt(one.weight), language: one.own * np.sqrt(one.weight)}
-    typical = float(np.mean(weights))
-    rotations, mean = _rotate([one.hub for one in latent.values()])
-    joined = {hub: mean * np.sqrt(typical)}
-    for (language, one), rotation in zip(latent.items(), rotations, strict=True):
-        joined[language] = one.own @ rotation * (one.weight / np.sqrt(typical))
-    return joined
+    if len(parts) == 1:
+        (((language, (p, s, v))),) = parts.items()
+        kept = s > s.max() * SMALLEST
+        root = np.sqrt(s[kept])
+        return {hub: v[:, kept] * root, language: p[:, kept] * root}
+    typical = np.sqrt(np.mean(weights))
+    metrics = [(v * (s / s.sum())) @ v.T for _, s, v in parts.values() if s.sum() > 0]
+    values, basis = hub_metric(metrics)
+    joined: dict[str, Matrix] = {hub: basis * (np.sqrt(values) * typical)}
+    return joined | {
+        language: W @ basis / (np.sqrt(values) * typical) for language, W in maps.items()
+    }
 
 
-@dataclass(frozen=True)
-class _Latent:
-    """The latent space of one map, W = weight own hub': own = P sqrt(s), hub = V sqrt(s), tr 1."""
+def hub_metric(metrics: list[Matrix]) -> tuple[Vector, Matrix]:
+    """Return the eigenvalues and eigenvectors of the hub's metric, where they are not zero.
 
-    own: Matrix
-    hub: Matrix
-    weight: float
+    W = A_L A_hub' is kept whatever G = A_hub A_hub' is. Words of L then have the metric W G^-1 W',
+    and cosines divide by lengths. For its pair alone G = M = (W'W)^(1/2), and words of L have the
+    metric (WW')^(1/2). For all pairs at once, both are to be as near as one G allows:
 
-    @classmethod
-    def of(cls, W: Matrix) -> _Latent:
-        p, s, v = svd(W)
-        weight = float(s.sum())
-        kept = s > s.max(initial=0) * SMALLEST
-        root: Vector = np.sqrt(s[kept] / weight) if weight > 0 else s[kept]
-        return cls(p[:, kept] * root, v[:, kept] * root, weight)
+        min over G of   sum over L of   ||M_L G^-1 M_L - M_L||^2 + ||G - M_L||^2
 
+    by Gauss-Newton steps D of G^-1 from the mean of M_L. The operator of the normal equations,
 
-def _rotate(images: list[Matrix]) -> tuple[list[Matrix], Matrix]:
-    """Rotate images of one language until they are nearest to their mean; return that, too."""
-    b, basis = eigh(np.mean([image @ image.T for image in images], axis=0))
+        D -> sum over L of  M_L^2 D M_L^2 + G^2 D G^2  =  sum over L of  M_L E_L M_L - G F_L G
+
+    with the residuals E_L = M_L - M_L G^-1 M_L and F_L = M_L - G, is inverted with the mean of
+    M_L^2 in place of each:  X [(X'RX)_ij / (k_i k_j + 1)] X',  X'G^2X = I,  X' mean X = diag(k).
+    """
+    b, basis = eigh(np.mean(metrics, axis=0))
     kept = b > b.max(initial=0) * SMALLEST
-    mean: Matrix = (basis[:, kept] * np.sqrt(b[kept]))[:, ::-1]  # the largest first
-    size = 0.0
-    for _ in range(MOST_ROUNDS):
-        rotations = [polar(image.T @ mean) for image in images]
-        turned = [image @ rotation for image, rotation in zip(images, rotations, strict=True)]
-        mean = np.mean(turned, axis=0)
-        before, size = size, float(np.vdot(mean, mean))
-        if size - before <= TOLERANCE * size:
-            break
-    return rotations, mean
+    basis = basis[:, kept]
+    own: list[Matrix] = [basis.T @ each @ basis for each in metrics]
+    squares: Matrix = np.mean([each @ each for each in own], axis=0)
+    inverse: Matrix = np.diag(1 / b[kept])
+    metric: Matrix = np.diag(b[kept])
+    distance = _distance(own, inverse, metric)
+    with few_threads():
+        for _ in range(MOST_STEPS):
+            direction = _direction(own, squares, inverse, metric)
+            before, step = distance, 1.0
+            while step > SHORTEST_STEP:
+                tried = inverse + step * direction
+                h, q = eigh(tried)
+                if h[0] > 0:
+                    distance = _distance(own, tried, turned := (q / h) @ q.T)
+                    if distance < before:
+                        inverse, metric = tried, turned
+                        break
+                step /= 2
+            if before - distance <= TOLERANCE * before:
+                break
+    values, turn = eigh(metric)
+    return values[::-1], (basis @ turn)[:, ::-1]  # the largest first
+
+
+def _distance(metrics: list[Matrix], inverse: Matrix, metric: Matrix) -> float:
+    """Return the sum that is minimized, for G^-1 and G."""
+    parts = [part for M in metrics for part in (M @ inverse @ M - M, metric - M)]
+    return float(sum(np.vdot(part, part) for part in parts))
+
+
+def _direction(metrics: list[Matrix], squares: Matrix, inverse: Matrix, metric: Matrix) -> Matrix:
+    """Return the step of G^-1."""
+    R = sum(
+        (M @ (M - M @ inverse @ M) @ M - metric @ (M - metric) @ metric for M in metrics),
+        np.zeros_like(metric),
+    )
+    square = metric @ metric
+    square[np.diag_indices_from(square)] += SMALLEST * np.trace(square)
+    k, X = generalized_eigh(squares, square)
+    D: Matrix = X @ ((X.T @ R @ X) / (len(metrics) * (np.outer(k, k) + 1))) @ X.T
+    return (D + D.T) / 2
 
 
 def root_of_square(matrix: Matrix) -> Matrix:
