@@ -158,10 +158,14 @@ def _download(file: RemoteFile, folder: Path, url: str, part: Path) -> Fetched:
     actual = _sha256(part)
     if expected is not None and actual != expected:
         part.unlink()
-        whose = "the catalog's" if file.sha256 else f"that of the first download ({CHECKSUMS})"
+        _version_of(part).unlink(missing_ok=True)
+        whose, way_out = "the catalog's", ""
+        if file.sha256 is None:
+            whose = f"that of the first download ({CHECKSUMS})"
+            way_out = f" To take what is there now, delete its line in {folder / CHECKSUMS}."
         raise FileError(
             f"{url} has the SHA-256 {actual}; {whose} is {expected}. It was damaged on the way or "
-            "has changed; nothing was kept. Try again, or another --mirror."
+            f"has changed; nothing was kept. Try again, or another --mirror.{way_out}"
         )
     part.replace(path)
     _version_of(part).unlink(missing_ok=True)
