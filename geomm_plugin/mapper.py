@@ -30,7 +30,7 @@ from geomm_plugin.errors import (
     did_you_mean,
 )
 from geomm_plugin.factorization import FactorizationError, few_threads
-from geomm_plugin.fitting.fit_report import FitReport, PairCounts
+from geomm_plugin.fitting.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.notebook import html_table
@@ -106,7 +106,14 @@ class Mapper(ABC):
 
     def _repr_html_(self) -> str:
         lines = [[name, repr(value)] for name, value in self.get_params().items()]
-        return html_table(("parameter", "value"), lines, type(self).__name__)
+        for pair, choice in report_of(self).regularization.items():
+            lines.append([f"regularization, {pair}", f"{choice.value:g}"])
+        return html_table(("parameter", "value"), lines, f"{type(self).__name__}{self._fitted()}")
+
+    def _fitted(self) -> str:
+        """Tell in brackets which languages the mapper knows, if it is fitted."""
+        languages = getattr(self, "matrices_", None)
+        return f" (fitted: {', '.join(languages)})" if languages else ""
 
     def __repr__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
