@@ -102,9 +102,9 @@ class Alignment:
     def __str__(self) -> str:
         lines = [f"{pair}: {counts}" for pair, counts in self.report.pairs.items()]
         for pair, seed in self.report.seeds.items():
-            recover = self.report.recover.get(pair)
-            confirmed = "" if recover is None else f"; recover {recover:.2f}"
-            lines.append(f"{pair}: started from {seed}{confirmed}")
+            shares = {"recover": self.report.recover, "witnessed": self.report.witnessed}
+            told = [f"; {name} {by[pair]:.2f}" for name, by in shares.items() if pair in by]
+            lines.append(f"{pair}: started from {seed}{''.join(told)}")
         for pair, choice in self.report.regularization.items():
             scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
             tried = f" (held-out P@1 {scores})" if scores else ""

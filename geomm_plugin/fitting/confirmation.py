@@ -49,12 +49,20 @@ def confirm(
     edges: Iterable[LanguagePair],
     report: FitReport,
     on_failure: Literal["error", "warn"],
+    by_rotation: bool = False,
 ) -> None:
-    """Complete a report that has `recover`; refuse (or warn of) maps that are not confirmed."""
+    """Complete a report that has `recover`; refuse (or warn of) maps that are not confirmed.
+
+    Parameters
+    ----------
+    by_rotation
+        Whether pairs were found by rotations, whatever the last maps are.
+    """
     failed = []
     for source, target in edges:
         edge = f"{source}-{target}"
         recover, needed = report.recover[edge], least_recover(maps[source], maps[target])
+        needed = MIN_RECOVER_OF_ROTATIONS if by_rotation else needed
         witness = witnessed(languages[source], languages[target], maps[source], maps[target])
         if witness is not None:
             report.witnessed[edge] = witness

@@ -96,7 +96,7 @@ class SLUnsup(LinearMapper):
         """Refuse (or warn of) maps that found no translations, as far as can be told."""
         languages = {name: Language(words[name], vectors[name]) for name in vectors}
         edges = hub_edges(languages, self.hub)
-        confirm(self.name, languages, maps, edges, report, self.on_failure)
+        confirm(self.name, languages, maps, edges, report, self.on_failure, by_rotation=True)
 
     def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
         """Return the dictionary of the last round."""

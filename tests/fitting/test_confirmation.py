@@ -72,6 +72,15 @@ def test_vectors_of_other_words_are_refused_though_they_align():
         confirm("icp", both, maps, [EDGE], report, "warn")
 
 
+def test_pairs_found_by_rotations_need_more_whatever_the_last_maps():
+    both, maps = languages()
+    maps["a"] = maps["a"] * np.linspace(1, 1.01, 20)
+    report = FitReport(recover={"a-b": 0.6})
+    confirm("msf", both, maps, [EDGE], report, "error")
+    with pytest.raises(UnsupervisedError, match="60% of its pairs.*75% are needed"):
+        confirm("msf", both, maps, [EDGE], report, "error", by_rotation=True)
+
+
 def test_confirmed_maps_pass_and_the_report_says_by_what():
     both, maps = languages()
     report = FitReport(recover={"a-b": 1.0})

@@ -44,6 +44,7 @@ def profiles(factors: Matrix, quantiles: int = QUANTILES) -> Matrix:
     edges = np.unique(np.linspace(0, count, min(quantiles, count) + 1).astype(int))
     similarities = factors @ factors.T
     similarities.sort(axis=1)
-    means = np.add.reduceat(similarities, edges[:-1], axis=1) / np.diff(edges)
+    means = np.add.reduceat(similarities, edges[:-1], axis=1)
+    means /= np.diff(edges).astype(np.float32)
     rows = unit(means)
     return unit(rows - rows.mean(axis=0)).astype(np.float32)
