@@ -284,7 +284,7 @@ class LinearMapper(Mapper):
             for start in range(0, len(rows), BLOCK_ROWS):
                 block = rows[start : start + BLOCK_ROWS]
                 part = mapped[start : start + BLOCK_ROWS]
-                part[:] = self.normalizer_.transform(language, block) @ matrix
+                np.matmul(self.normalizer_.transform(language, block), matrix, out=part)
                 if not np.isfinite(part).all() and np.isfinite(block).all():
                     raise LanguagesError(
                         f"Mapped vectors of {language} are too large for {kind}. Scale the vectors "

@@ -30,17 +30,20 @@ from geomm_plugin.errors import (
 
 STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
 ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
+_ROWS_IN_CACHE = 256  # scaled at a time
 LEARNT_STEPS = ("center", "unitdim")  # they depend on all rows of a language
 
 
 def unit(vectors: Matrix) -> Matrix:
     """Scale each row to length 1; a zero row stays zero. float16 is scaled in float32."""
-    vectors = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    # Divide by the largest number first: squares of huge or tiny ones leave float32's range.
-    scaled = vectors / np.where(largest > 0, largest, 1)
-    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
-    result: Matrix = scaled / np.where(lengths > 0, lengths, 1)
+    result = np.empty(vectors.shape, np.result_type(vectors.dtype, np.float32))
+    for part in slices(len(vectors), _ROWS_IN_CACHE):
+        rows, scaled = vectors[part].astype(result.dtype, copy=False), result[part]
+        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0)
+        # Divide by the largest number first: squares of huge or tiny ones leave float32's range.
+        np.divide(rows, np.where(largest > 0, largest, 1), out=scaled)
+        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+        scaled /= np.where(lengths > 0, lengths, 1)
     return result
 
 
@@ -173,8 +176,11 @@ class Normalizer:
     ) -> Vector:
         """Return the sums that a step learns from, over some rows."""
         with np.errstate(all="ignore"):
-            block = self._apply(rows, learnt, position).astype(np.float64)
-            sums: Vector = block.sum(axis=0) if step == "center" else (block**2).sum(axis=0)
+            block = self._apply(rows, learnt, position)
+            if step == "center":
+                sums: Vector = block.sum(axis=0, dtype=np.float64)
+            else:
+                sums = (block.astype(np.float64) ** 2).sum(axis=0)
         return sums
 
     def _apply(

@@ -87,11 +87,13 @@ class RowOf(Mapping[str, int]):
         self._every: dict[str, int] | None = None
 
     def look_up(self, words: Iterable[str]) -> None:
-        """Find the rows of some words in one pass; what else was known is forgotten."""
-        self._known = dict.fromkeys(words)
-        if self._known:
+        """Find the rows of some words in one pass, if any is new; forget what else was known."""
+        before, self._known = self._known, dict.fromkeys(words)
+        new = self._known.keys() - before.keys()
+        self._known |= {word: row for word, row in before.items() if word in self._known}
+        if new:
             for row, word in enumerate(self._words):
-                if word in self._known:
+                if word in new:
                     self._known[word] = row
         self._every = None
 
