@@ -6,6 +6,7 @@ GloVe's files, which have no such first line, are read too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, ClassVar
@@ -148,11 +149,12 @@ def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
 
 def _bytes_of_each(words: Sequence[str]) -> list[bytes]:
     """Return the bytes of words, provided that they read back as the same words."""
-    together = word_bytes("\n".join(words))
-    apart = together.split(b"\n")
-    if b" " in together or len(apart) != len(words):
-        return [_bytes_of(word) for word in words]
-    return apart
+    with suppress(FormatError):  # which would name all of them
+        together = word_bytes("\n".join(words))
+        apart = together.split(b"\n")
+        if b" " not in together and len(apart) == len(words):
+            return apart
+    return [_bytes_of(word) for word in words]
 
 
 def _bytes_of(word: str) -> bytes:
