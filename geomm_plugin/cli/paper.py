@@ -14,8 +14,7 @@ from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.paper.cells import TableOfPaper
 from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
-from geomm_plugin.evaluation.paper.making import MAX_WORDS, make_table
-from geomm_plugin.evaluation.paper.published import paper_tables
+from geomm_plugin.evaluation.paper.making import MAX_WORDS, make_table, tables_with
 
 DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 
@@ -28,7 +27,12 @@ DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
     help="The folder with what `geomm fetch --folder` brought.",
 )
 @click.option("--demo", is_flag=True, help="Use the embedded data: the shape, not the numbers.")
-@click.option("--pairs", multiple=True, type=forms.PAIR, help="Only this column. Repeatable.")
+@click.option(
+    "--pairs",
+    multiple=True,
+    type=forms.PAIR,
+    help="Only this column; with MUSE's data also one that the paper does not have. Repeatable.",
+)
 @click.option(
     "--mappers",
     multiple=True,
@@ -67,8 +71,8 @@ def command(
 ) -> None:
     """Make the tables of the GeoMM paper again: ours, and in brackets published and difference.
 
-    Without a name all eight. Cells without data stay empty, and the lines that would fetch the data
-    follow the table.
+    Without a name all eight, or those that have the --pairs. Cells without data stay empty, and the
+    lines that would fetch the data follow the table.
 
     \b
     Examples:
@@ -86,11 +90,12 @@ def command(
         results = data / "paper.jsonl"
     made = []
     with progress.shown(quiet):
-        for name in tables or paper_tables():
+        chosen = {name: list(pairs) for name in tables} or tables_with(pairs, source)
+        for name, own in chosen.items():
             table = make_table(
                 name,
                 source,
-                pairs=pairs,
+                pairs=own,
                 mappers=mappers,
                 max_words=max_words or (DEMO_WORDS if demo else MAX_WORDS),
                 jobs=jobs,

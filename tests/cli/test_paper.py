@@ -41,6 +41,14 @@ def test_one_hop_has_all_three_ways():
     assert "GeoMM_multi" in shown and "not the paper's" in shown
 
 
+def test_without_a_name_it_is_the_tables_that_have_a_pair():
+    mappers = ("--mappers", "procrustes", "--json")
+    for pair, names in (("it-en", ["table5", "table7"]), ("es-en-it", ["table6"])):
+        rows = json.loads(run(*DEMO, *mappers, "--pairs", pair).stdout)
+        assert list(dict.fromkeys(row["table"] for row in rows)) == names
+    assert "no column 'xx'" in run(*DEMO, *mappers, "--pairs", "xx", status=2).stderr
+
+
 def test_markdown_and_jobs():
     arguments = ("table2", *DEMO, "--mappers", "procrustes", "--markdown")
     one = run(*arguments)

@@ -25,6 +25,7 @@ from geomm_plugin.evaluation.paper.published import (
     PaperTable,
     System,
     find_table,
+    paper_tables,
 )
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.registry import as_mapper
@@ -76,6 +77,16 @@ def make_table(
         cells += _averages(paper, systems, cells, data.own)
     order = {system.name: number for number, system in enumerate(systems)}
     return TableOfPaper(paper, data.label, tuple(sorted(cells, key=lambda c: order[c.system])))
+
+
+def tables_with(pairs: Iterable[str], data: PaperData) -> dict[str, list[str]]:
+    """Return the tables that have some of the columns, and which of them; without any, all."""
+    asked, found = list(pairs), {}
+    for name, paper in paper_tables().items():
+        known = {column.name for column in data.columns(paper.kind, paper.columns)}
+        if own := [pair for pair in asked if pair in known]:
+            found[name] = own
+    return found or dict.fromkeys(paper_tables(), asked)
 
 
 def _scores(
