@@ -4,7 +4,11 @@ Little is imported here, so that Ctrl-C while modules load ends in a word, not i
 """
 
 import os
-import signal
+
+try:
+    import _signal as signal  # type: ignore[import-not-found]  # `signal` loads others first
+except ImportError:  # another Python
+    import signal
 
 
 def main() -> None:
