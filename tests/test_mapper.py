@@ -125,9 +125,12 @@ def cosines(x, z):
 
 def test_several_latent_maps_keep_every_W():
     maps = random_maps(6, 9, 4)
-    joined = latent_maps("hub", maps)
-    for language, W in maps.items():
-        assert np.allclose(joined[language] @ joined["hub"].T, W)
+    low = {name: W[:, :2] @ W[:2] for name, W in random_maps(6, 6, 6).items()}  # few pairs
+    uneven = {name: W * 10.0 ** -np.arange(0, 12, 2) for name, W in random_maps(6, 6).items()}
+    for each in (maps, low, uneven, maps | {"d": np.zeros((6, 6))}):
+        joined = latent_maps("hub", each)
+        for language, W in each.items():
+            assert np.allclose(joined[language] @ joined["hub"].T, W, atol=1e-12)
 
 
 def test_one_metric_of_the_hub_gives_all_words_the_lengths_nearest_to_those_of_each_pair_alone():
