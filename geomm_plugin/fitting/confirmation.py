@@ -19,6 +19,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import UnsupervisedError
+from geomm_plugin.factorization import svd
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.witnesses import MIN_WITNESSED, witnessed
@@ -32,7 +33,7 @@ EQUAL = 1e-3  # singular values of a rotation differ by no more, relative to the
 def least_recover(source_map: Matrix, target_map: Matrix) -> float:
     """Return the share of pairs that must be recovered: more for rotations."""
     both = source_map @ target_map.T
-    values = np.linalg.svd(both, compute_uv=False) if np.isfinite(both).all() else np.zeros(1)
+    values = svd(both)[1] if np.isfinite(both).all() else np.zeros(1)
     is_rotation = values[-1] > (1 - EQUAL) * values[0]
     return MIN_RECOVER_OF_ROTATIONS if is_rotation else MIN_RECOVER
 
