@@ -10,7 +10,7 @@ Conneau, Lample, Ranzato, Denoyer, Jégou: "Word Translation Without Parallel Da
 Here the game is played on the principal axes of few frequent words, each turned so that its third
 moment is positive, in units of their spread: in 300 dimensions a discriminator learns words by
 heart and wins at once, on two dozen axes it does not, and a game takes minutes. The published
-setting is axes=0, hidden=2048, words=75000, batch=32, discriminator_steps=5, beta=0.001, epochs=5,
+setting is axes=0, hidden=2048, words=75000, discriminator_steps=5, beta=0.001, epochs=5,
 steps=31250: about a dozen CPU hours.
 Training is unstable: another `seed` may succeed where one failed.
 """
@@ -51,8 +51,8 @@ class Adversarial(Seed):
     hidden: Annotated[int, AtLeast(1)] = 128  # size of both hidden layers; published: 2,048
     epochs: Annotated[int, AtLeast(1)] = 10  # published: 5
     steps: Annotated[int, AtLeast(1)] = 2000  # of the map in an epoch; published: 31,250
-    batch: Annotated[int, AtLeast(1)] = 64  # words of each language at a time; published: 32
-    discriminator_steps: Annotated[int, AtLeast(1)] = 2  # for each step of the map; published: 5
+    batch: Annotated[int, AtLeast(1)] = 32  # words of each language at a time
+    discriminator_steps: Annotated[int, AtLeast(1)] = 1  # for each step of the map; published: 5
     rate: Annotated[float, AtLeast(0)] = 0.1  # of both learners
     decay: Annotated[float, Within(0, 1)] = 0.98  # of the rate, after each epoch
     smoothing: Annotated[float, Within(0, 0.5)] = 0.2  # of the discriminator's labels
