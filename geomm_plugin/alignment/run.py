@@ -55,7 +55,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import is_saved_name, mapper_files
-from geomm_plugin.work import Cluster, Workers, job_count, open_workers
+from geomm_plugin.work import Cluster, Workers, crew, job_count, open_workers
 
 ANOTHER_FOLDER = "Choose another --output folder."
 NOTHING_TO_LEARN = (
@@ -213,13 +213,14 @@ def align(
         alone_in(output),
         sentences(output),
         open_workers(jobs, cluster) as workers,
+        crew(jobs),
     ):
         run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, workers)
         recover(output / NAME)
         alignment = run.finish(resume)
         if neighborhoods:
             space = SharedSpace(read_languages(alignment.paths))
-            space.save_neighborhoods(jobs=jobs, cluster=cluster)
+            space.save_neighborhoods(cluster=cluster)
         return alignment
 
 

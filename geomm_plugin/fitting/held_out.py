@@ -13,6 +13,7 @@ from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.fit_report import Choice
 from geomm_plugin.normalize import unit
+from geomm_plugin.work import each_part
 
 POOL_WORDS = 1500  # translations are searched among so many frequent words and the held-out ones
 ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidates apart
@@ -65,16 +66,22 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
     with progress.task("Choosing", total=len(candidates) // 2 + 3) as advance:
 
         def best_of(tried: Sequence[float]) -> float:
-            for candidate in tried:
-                if candidate not in scores:
-                    precisions = [t.pool.precision(*t.maps_of(candidate)) for t in trials]
-                    scores[candidate] = float(np.mean(precisions))
-                    advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")
+            new = [candidate for candidate in tried if candidate not in scores]
+            both = [(trial, candidate) for candidate in new for trial in trials]
+            found = each_part("Choosing", _precision, (), both, in_memory=True)
+            for candidate in new:
+                scores[candidate] = float(np.mean([next(found) for _ in trials]))
+                advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")
             return max(scores, key=lambda candidate: scores[candidate])
 
         at = list(candidates).index(best_of(candidates[::2]))
         best = best_of(candidates[max(at - 1, 0) : at + 2])
     return Choice(best, dict(sorted(scores.items())))
+
+
+def _precision(tried: tuple[Trial, float]) -> float:
+    trial, candidate = tried
+    return trial.pool.precision(*trial.maps_of(candidate))
 
 
 class Pool:

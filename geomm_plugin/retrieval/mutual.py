@@ -183,19 +183,27 @@ def nearest_rows(
     k: int,
     tiles: Tiles = TILES,
     bias: tuple[Vector, Vector] | None = None,
+    *,
+    is_divided: bool = True,
 ) -> tuple[Best, Best]:
     """Return the k nearest targets of each source row, a few more, and the other way round.
 
-    With a bias of each source row and of each target row, nearest by cos - bias.
+    Parameters
+    ----------
+    bias
+        Of each source row and of each target row: then nearest by cos - bias.
+    is_divided
+        Whether a crew shares the work; which of many equal rows are listed depends on it.
     """
     sizes = _listed(k, len(target)), _listed(k, len(source))
     columns = list(tiles.square.of_columns(len(target)))
-    share = -(-len(columns) // crew_size())
+    share = -(-len(columns) // (crew_size() if is_divided else 1))
     ranges = [columns[first : first + share] for first in range(0, len(columns), share)]
-    with all_threads():  # this runs inside fits, which have few
-        found = list(
-            each_part("Comparing", nearest_in, (source, target, bias, *sizes, tiles.square), ranges)
-        )
+    given = (source, target, bias, *sizes, tiles.square)
+    if len(ranges) == 1:
+        with all_threads():  # this runs inside fits, which have few
+            return nearest_in(*given, ranges[0])
+    found = list(each_part("Comparing", nearest_in, given, ranges))
     of_source = found[0][0]
     for others, _ in found[1:]:
         of_source.join(others)

@@ -36,7 +36,9 @@ def shortlisted_neighbors(
     directions = principal_directions(x, z, LENGTH_SHARE)
     if directions.shape[1] > MAX_DIRECTIONS_SHARE * x.shape[1]:
         return best_neighbors(x, z, k, tiles=tiles)
-    of_source, of_target = nearest_rows(x @ directions, z @ directions, LISTED, tiles)
+    of_source, of_target = nearest_rows(
+        x @ directions, z @ directions, LISTED, tiles, is_divided=False
+    )
     forth_cosines = _listed_cosines(x, z, of_source)
     back_cosines = _listed_cosines(z, x, of_target)
     r_target, r_source = _means(forth_cosines, k), _means(back_cosines, k)

@@ -6,13 +6,14 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from geomm_plugin import evaluate
+from geomm_plugin import evaluate, get_mapper
 from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import CSLS, best_neighbors
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.testing import make_toy
 from geomm_plugin.work import crew, crew_size, each_part
 
 TILES = Tiles(rows=16, columns=32)
@@ -112,3 +113,14 @@ def test_processes_and_a_cluster_find_the_same(space, dask_cluster):
 def test_no_jobs_are_an_error(space):
     with pytest.raises(ParameterError, match="jobs is a number"):
         space.dictionary("en", "es", jobs=0)
+
+
+def test_a_fit_chooses_the_same_with_a_crew():
+    toy = make_toy(words=150)
+    for name in ("geomm", "geomm_multi"):
+        alone = toy.fit(get_mapper(name))
+        with crew(jobs=3):
+            divided = toy.fit(get_mapper(name))
+        assert divided.report_.regularization == alone.report_.regularization
+        for language, matrix in alone.matrices_.items():
+            assert np.array_equal(divided.matrices_[language], matrix)
