@@ -104,9 +104,9 @@ def kill_one(folder, processes):
     killed = []
 
     def wait_and_kill():
-        while not any((folder / UNFINISHED / "scratch").glob("*")):
+        while not any((folder / UNFINISHED / "scratch").glob("*")) or not (found := processes()):
             time.sleep(0.01)
-        killed.append(processes()[0])
+        killed.append(found[0])
         os.kill(killed[0], signal.SIGKILL)
 
     thread = threading.Thread(target=wait_and_kill)
