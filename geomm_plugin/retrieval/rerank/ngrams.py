@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SIZES = (2, 3, 4)
 MAX_LETTERS = 50_000  # four of so many fit into 64 bits; rarer ones are not told apart
 PAIRS_AT_A_TIME = 65_536
+WORDS_AT_A_TIME = 16_384  # whose n-grams are counted: 20 MB
 CELLS_AT_A_TIME = 4_000_000  # of a table of queries and targets: 16 MB
 
 
@@ -42,27 +43,14 @@ class Ngrams:
         """Learn n-grams and their weights from two vocabularies."""
         texts = [_Text.of(words) for words in (source_words, target_words)]
         alphabet = _alphabet(texts)
-        (source_codes, source_rows), (target_codes, target_rows) = (
-            text.ngrams(alphabet) for text in texts
-        )
-        codes, numbers = np.unique(
-            np.concatenate([source_codes, target_codes]), return_inverse=True
-        )
-        own, other = np.split(numbers, [len(source_codes)])
-        source = _counts(own, source_rows, len(source_words), len(codes))
-        target = _counts(other, target_rows, len(target_words), len(codes))
-        documents = np.bincount(np.concatenate([source.indices, target.indices]))
+        codes, documents = _documents([part for text in texts for part in text.parts()], alphabet)
         words = len(source_words) + len(target_words)
         idf = np.log(words / (1 + documents)).clip(0).astype(np.float32)
-        return cls(codes, idf, alphabet, _unit_rows(target, idf))
+        return cls(codes, idf, alphabet, _all_rows(texts[1], codes, idf, alphabet))
 
     def rows(self, words: Sequence[str]) -> csr_array:
         """Return the rows of any words; n-grams that no vocabulary holds count for nothing."""
-        codes, rows = _Text.of(words).ngrams(self.alphabet)
-        numbers = np.searchsorted(self.codes, codes).clip(max=max(len(self.codes) - 1, 0))
-        is_known = self.codes[numbers] == codes if len(self.codes) else np.zeros(len(codes), bool)
-        counts = _counts(numbers[is_known], rows[is_known], len(words), len(self.codes))
-        return _unit_rows(counts, self.idf)
+        return _all_rows(_Text.of(words), self.codes, self.idf, self.alphabet)
 
     def pairs(self, words: Sequence[str], targets: RowIndices) -> Matrix:
         """Return g of each word and each of its targets (a row of them; below 0 is none)."""
@@ -113,10 +101,9 @@ def _most_alike(
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """Words one after the other as letters, and where each begins."""
+    """Words one after the other as letters, and how many letters each has."""
 
     letters: npt.NDArray[np.uint32]
-    starts: RowIndices
     lengths: RowIndices
 
     @classmethod
@@ -124,7 +111,15 @@ class _Text:
         spellings = plain_spellings(words)
         lengths = np.fromiter(map(len, spellings), np.intp, len(spellings))
         text = "".join(spellings).encode("utf-32-le", "surrogatepass")
-        return cls(np.frombuffer(text, np.uint32), np.cumsum(lengths) - lengths, lengths)
+        return cls(np.frombuffer(text, np.uint32), lengths)
+
+    def parts(self) -> list[_Text]:
+        """Return some words at a time."""
+        ends = np.append(0, np.cumsum(self.lengths))
+        return [
+            _Text(self.letters[ends[part.start] : ends[part.stop]], self.lengths[part])
+            for part in slices(len(self.lengths), WORDS_AT_A_TIME)
+        ]
 
     def ngrams(self, alphabet: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], RowIndices]:
         """Return every n-gram as a number, and the word that holds it."""
@@ -151,11 +146,47 @@ def _alphabet(texts: Sequence[_Text]) -> npt.NDArray[np.uint32]:
     return np.flatnonzero(is_used).astype(np.uint32)
 
 
+def _documents(
+    parts: Sequence[_Text], alphabet: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.int64], RowIndices]:
+    """Return all n-grams in order, and how many words hold each; a part's at a time in memory."""
+    found, held = [np.empty(0, np.int64)], [np.empty(0, np.intp)]
+    for part in parts:
+        codes, rows = part.ngrams(alphabet)
+        own, numbers = np.unique(codes, return_inverse=True)
+        counts = _counts(numbers, rows, len(part.lengths), len(own))
+        found.append(own)
+        held.append(np.bincount(counts.indices, minlength=len(own)))
+    codes, places = np.unique(np.concatenate(found), return_inverse=True)
+    documents = np.zeros(len(codes), np.intp)
+    np.add.at(documents, places, np.concatenate(held))
+    return codes, documents
+
+
+def _all_rows(
+    text: _Text, codes: npt.NDArray[np.int64], idf: Vector, alphabet: npt.NDArray[np.uint32]
+) -> csr_array:
+    """Return the rows of all words of a text, over the n-grams that are known."""
+    from scipy.sparse import vstack
+
+    none = np.empty(0, np.intp)
+    tables = [_counts(none, none, 0, len(codes))]
+    for part in text.parts():
+        own, rows = part.ngrams(alphabet)
+        numbers = np.searchsorted(codes, own).clip(max=max(len(codes) - 1, 0))
+        is_known = codes[numbers] == own if len(codes) else np.zeros(len(own), bool)
+        counts = _counts(numbers[is_known], rows[is_known], len(part.lengths), len(codes))
+        tables.append(_unit_rows(counts, idf))
+    table: csr_array = vstack(tables, format="csr")
+    return table
+
+
 def _counts(ngrams: RowIndices, rows: RowIndices, words: int, count: int) -> csr_array:
     """Return how often each word holds each n-gram."""
     from scipy.sparse import csr_array
 
-    table: csr_array = csr_array((np.ones(len(ngrams), np.float32), (rows, ngrams)), (words, count))
+    places = rows.astype(np.int32), ngrams.astype(np.int32)  # half the memory of 64 bits
+    table: csr_array = csr_array((np.ones(len(ngrams), np.float32), places), (words, count))
     table.sum_duplicates()
     return table
 

@@ -1,6 +1,7 @@
 """n-grams: the sparse tables are what counting letter by letter gives."""
 
 import sys
+import tracemalloc
 from collections import Counter
 from math import log
 
@@ -52,6 +53,30 @@ def test_cosines_are_those_of_counting(source, target):
         assert np.count_nonzero(rows == row) <= min(2, np.count_nonzero(word >= 0.3 - 1e-5))
         if (word >= 0.3 + 1e-5).sum() >= 1:
             assert word.max() == pytest.approx(word[columns[rows == row]].max(), abs=1e-5)
+
+
+@given(source=texts, target=texts, size=st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_words_counted_a_few_at_a_time_are_counted_alike(source, target, size):
+    at_once = Ngrams.of(source, target)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("geomm_plugin.retrieval.rerank.ngrams.WORDS_AT_A_TIME", size)
+        few = Ngrams.of(source, target)
+        assert (few.rows(source) != at_once.rows(source)).nnz == 0
+    assert (few.codes == at_once.codes).all() and (few.idf == at_once.idf).all()
+    assert (few.target != at_once.target).nnz == 0
+
+
+def test_counting_holds_few_words_ngrams_at_a_time(monkeypatch):
+    monkeypatch.setattr("geomm_plugin.retrieval.rerank.ngrams.WORDS_AT_A_TIME", 500)
+    words = [f"{number:012b}"[::-1] + str(number) for number in range(20_000)]
+    tracemalloc.start()
+    ngrams = Ngrams.of(words, words)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    table = ngrams.target
+    kept = table.data.nbytes + table.indices.nbytes + table.indptr.nbytes
+    assert table.indices.dtype == np.int32 and peak < 3.5 * kept
 
 
 def test_words_outside_both_vocabularies_are_compared_all_the_same():
