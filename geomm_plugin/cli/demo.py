@@ -42,8 +42,9 @@ which helps where many words are names and cognates. geomm_plus is here without 
 NEXT = """
 Next, with files of your own:
 
-    geomm align en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt --output aligned/
-    geomm translate en=aligned/en.vec es=aligned/es.vec en-es dog cat
+    geomm align en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt \\
+        --mapper geomm_plus --output aligned/
+    geomm translate en=aligned/en.vec es=aligned/es.vec en-es dog cat --retrieval reranked
     geomm compare en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt \\
         --test en-es=en-es.5000-6500.txt --mapper procrustes --mapper geomm
     geomm mappers

@@ -6,7 +6,8 @@
   found twice counts twice.
 
 Candidates are shortlisted (see `geomm_plugin.retrieval.shortlist`): of the pairs that an exhaustive
-search finds, the few that are missed are missed in one round of many.
+search finds, the few that are missed are missed in one round of many. The lists of one search can
+serve the next rounds, too.
 
 The mean CSLS of the mutual pairs says how good maps are without a dictionary.
 """
@@ -24,7 +25,8 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.normalize import NormalizedVectors, unit
-from geomm_plugin.retrieval.shortlist import shortlisted_neighbors
+from geomm_plugin.retrieval.mutual import best_neighbors
+from geomm_plugin.retrieval.shortlist import Shortlist
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
@@ -38,6 +40,7 @@ class Induced:
     pairs: Pairs
     mean_csls: float
     words: int  # most frequent words of each language that were translated
+    listed: Mapping[LanguagePair, Shortlist | None]  # among which; none: among all
 
     def __len__(self) -> int:
         return sum(len(pairs) for pairs in self.pairs.values())
@@ -49,14 +52,24 @@ def induce(
     edges: Sequence[LanguagePair],
     words: int,
     induction: Induction,
+    listed: Mapping[LanguagePair, Shortlist | None] | None = None,
 ) -> Induced:
-    """Translate the most frequent words of each pair of languages, in tiles, and pair them up."""
+    """Translate the most frequent words of each pair of languages, in tiles, and pair them up.
+
+    Parameters
+    ----------
+    listed
+        What an earlier search among the same words listed; by default they are searched anew.
+    """
     languages = {language for edge in edges for language in edge}
     mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
     pairs: dict[LanguagePair, RowPairs] = {}
     means = []
+    if listed is None:
+        listed = {(s, t): Shortlist.search(mapped[s], mapped[t]) for s, t in edges}
     for source, target in edges:
-        best = shortlisted_neighbors(mapped[source], mapped[target])
+        own, x, z = listed[source, target], mapped[source], mapped[target]
+        best = best_neighbors(x, z) if own is None else own.best(x, z)
         rows, columns, scores = best.mutual()
         labels = soft_labels(scores) if induction == "mutual" else None
         if induction == "union":
@@ -64,7 +77,7 @@ def induce(
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
         pairs[source, target] = RowPairs(rows, columns, labels=labels)
         means.append(float(scores.mean()) if len(scores) else -1.0)
-    return Induced(pairs, float(np.mean(means)), words)
+    return Induced(pairs, float(np.mean(means)), words, listed)
 
 
 def soft_labels(scores: Vector) -> Vector:

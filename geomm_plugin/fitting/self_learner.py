@@ -2,19 +2,8 @@
 
     maps_0 = fit(dictionary),   induced_r = induce(maps_r),   maps_r+1 = fit(dictionary + induced_r)
 
-Pairs are induced among the most frequent words of each language (see `induction`), first among few,
-and once, at the end, among all. Mutual pairs are precise: the loop can run for as long as one
-likes. The union of both directions gains in its first rounds and then collapses, unless it is
-stopped in time.
-
-The mean CSLS of the mutual pairs rises and flattens together with the precision, and ends the loop;
-small dictionaries climb slowly, with pauses, so that one round without a rise is not yet the end.
-Where dictionaries can spare words, rounds are judged by cross-fitting (see `cross_fit`). The first
-is kept if it translates held-out words better than the plain fit by more than chance, two standard
-errors, a further one if it is better than the one before; the loop ends with the first that is
-not. So where the plain fit does as well, one round is all that is paid for it. The words of
-dictionaries are frequent ones, which cannot say much about pairs of rare words: of the round among
-all words they have a veto only, where they fall below the plain fit by more than chance.
+Pairs are induced among the most frequent words of each language (see `induction`). When the loop
+ends, and which maps are kept, is told in `loop`.
 
 Without a dictionary, `seeds` find pairs to begin with, which count as induced: every round drops
 what the one before had induced. `recover` then tells whether the maps found translations at all.
@@ -22,43 +11,27 @@ what the one before had induced. `recover` then tells whether the maps found tra
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import numpy as np
-
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.confirmation import confirm
-from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, Judgement, divide
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport, RoundReport
+from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, divide
+from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
-from geomm_plugin.fitting.induction import Induced, Induction, induce, join_all, join_mutual
+from geomm_plugin.fitting.induction import Induction
+from geomm_plugin.fitting.loop import Loop
 from geomm_plugin.fitting.recover import recover
+from geomm_plugin.fitting.rounds import Rounds
 from geomm_plugin.fitting.seeds import Language, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.parameters import AtLeast, Within
-
-FIRST_WORDS = 10_000  # the vocabulary of all rounds but the last, six times as fast as the last
-CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
-MIN_CSLS_GAIN = 5e-3  # of the highest mean so far, relative; a smaller rise counts as none
-PATIENCE = 3  # rounds without a rise before a loop ends that no held-out words judge
-
-
-@dataclass(frozen=True)
-class Round:
-    """The maps that were fitted to the dictionary and to what the maps before them induced."""
-
-    maps: dict[str, Matrix]
-    report: FitReport  # of that fit
-    told: RoundReport
-    judgement: Judgement | None  # by held-out words, where there are any
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -97,10 +70,13 @@ class SelfLearner(LinearMapper):
         """
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
-        """Run the loop and keep its best maps; tell how far they are confirmed."""
+        """Run the loop and keep its best maps; tell how far induced ones are confirmed."""
         pairs = self._used(vectors, pairs)
         maps = self._best_maps(vectors, pairs, report)
-        report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
+        if report.kept_round or not self.needs_dictionary:
+            report.recover = {
+                "-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs
+            }
         return maps
 
     def seed_pairs(
@@ -140,14 +116,18 @@ class SelfLearner(LinearMapper):
     def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)
         cross_fit = CrossFit(vectors, folds) if folds and self.max_rounds else None
-        plain = self._plain(vectors, pairs, cross_fit)
-        rounds, report.kept_round = [plain], 0
-        if self.max_rounds:
-            rounds, report.kept_round = self._rounds(vectors, pairs, cross_fit, plain)
-            report.rounds = [each.told for each in rounds]
-        best = rounds[report.kept_round]
+        fits = Rounds(self.learner, vectors, pairs, self.induction, cross_fit)
+        with progress.task("Self-learning", total=self.max_rounds) as advance:
+            loop = Loop(
+                fits, self.max_rounds, lambda mean: advance(1, note=f"mean CSLS {mean:.4f}")
+            )
+            largest = max(len(vectors[language]) for edge in pairs for language in edge)
+            loop.run(min(self.vocabulary, largest))
+        report.kept_round = loop.kept
+        report.rounds = [each.told for each in loop.rounds] if self.max_rounds else []
+        best = loop.rounds[loop.kept]
         report.adopt(best.report)
-        if report.kept_round and best.told.regularization is not None:
+        if loop.kept and best.told.regularization is not None:
             report.regularization.setdefault(ALL_DICTIONARIES, Choice(best.told.regularization))
         return best.maps
 
@@ -157,128 +137,3 @@ class SelfLearner(LinearMapper):
         if not isinstance(first, HubMapper):
             return pairs
         return used_pairs(self.name, *first.tree_to_hub(vectors, pairs), pairs)
-
-    def _plain(self, vectors: Vectors, pairs: Pairs, cross_fit: CrossFit | None) -> Round:
-        """Fit the dictionaries alone."""
-        clock = time.process_time()
-        report = FitReport()
-        mapper = self.learner(vectors, pairs, {}, False)
-        maps = mapper.learn(vectors, pairs, report)
-        judgement = None
-        if cross_fit is not None:
-            training = [fold.train for fold in cross_fit.folds]
-            judgement = cross_fit.judge(settled(mapper, report), training)
-        return Round(maps, report, _told(None, mapper, judgement, clock), judgement)
-
-    def _rounds(
-        self, vectors: Vectors, pairs: Pairs, cross_fit: CrossFit | None, plain: Round
-    ) -> tuple[list[Round], int]:
-        """Induce and fit for as long as it pays; return the rounds, and which one is best."""
-        rounds, best, highest, stalled = [plain], 0, -np.inf, 0
-        first_words, all_words = self._vocabularies(vectors, pairs)
-        patience = PATIENCE if cross_fit is None else 1
-        with progress.task("Self-learning", total=self.max_rounds) as advance:
-            while len(rounds) <= self.max_rounds:
-                clock = time.process_time()
-                induced = self._induce(vectors, pairs, rounds[-1], first_words)
-                if cross_fit is None and induced.mean_csls >= highest:
-                    best = len(rounds) - 1
-                gain = induced.mean_csls - highest
-                stalled = 0 if gain > MIN_CSLS_GAIN * abs(induced.mean_csls) else stalled + 1
-                highest = max(highest, induced.mean_csls)
-                if stalled >= patience:
-                    break
-                rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
-                advance(1, note=f"mean CSLS {induced.mean_csls:.4f}")
-                if not pays(rounds[-1], rounds[best], 0 if best else CHANCE_ERRORS):
-                    break
-                if cross_fit is not None:
-                    best = len(rounds) - 1
-            else:
-                best = len(rounds) - 1  # the maps of the last round were not looked at
-            if best and all_words > first_words and len(rounds) <= self.max_rounds:
-                clock = time.process_time()
-                induced = self._induce(vectors, pairs, rounds[best], all_words)
-                rounds.append(self._round(vectors, pairs, cross_fit, induced, clock))
-                advance(1, note=f"mean CSLS {induced.mean_csls:.4f}")
-                if not falls(rounds[-1], plain):
-                    best = len(rounds) - 1
-        return rounds, best
-
-    def _induce(self, vectors: Vectors, pairs: Pairs, last: Round, words: int) -> Induced:
-        return induce(vectors, last.maps, list(pairs), words, self.induction)
-
-    def _round(
-        self,
-        vectors: Vectors,
-        pairs: Pairs,
-        cross_fit: CrossFit | None,
-        induced: Induced,
-        clock: float,
-    ) -> Round:
-        """Fit the dictionaries and what was induced."""
-        report = FitReport()
-        joined = self._joined(pairs, induced.pairs)
-        if cross_fit is None:
-            mapper = self.learner(vectors, joined, {}, True)
-            maps, judgement = mapper.learn(vectors, joined, report), None
-        else:
-            training = [
-                self._joined(fold.train, fold.without_held_out(induced.pairs))
-                for fold in cross_fit.folds
-            ]
-            mapper = self.learner(vectors, training[0], cross_fit.folds[0].held_out, True)
-            maps = mapper.learn(vectors, joined, report)
-            judgement = cross_fit.judge(mapper, training)
-        return Round(maps, report, _told(induced, mapper, judgement, clock), judgement)
-
-    def _vocabularies(self, vectors: Vectors, pairs: Pairs) -> tuple[int, int]:
-        """Return how many words are translated, first and last."""
-        largest = max(len(vectors[language]) for edge in pairs for language in edge)
-        all_words = min(self.vocabulary, largest)
-        return min(FIRST_WORDS, all_words), all_words
-
-    def _joined(self, dictionary: Pairs, induced: Pairs) -> Pairs:
-        join = join_mutual if self.induction == "mutual" else join_all
-        return {edge: join(dictionary[edge].given(), induced[edge]) for edge in dictionary}
-
-
-def pays(new: Round, best: Round, errors: float) -> bool:
-    """Tell whether a round translates held-out words better, by more than some standard errors.
-
-    Without such words it may go on.
-    """
-    if new.judgement is None or best.judgement is None:
-        return True
-    gain, error = new.judgement.gain(best.judgement)
-    return gain > errors * error
-
-
-def falls(new: Round, best: Round) -> bool:
-    """Tell whether a round translates held-out words worse by more than chance."""
-    if new.judgement is None or best.judgement is None:
-        return False
-    gain, error = new.judgement.gain(best.judgement)
-    return gain < -CHANCE_ERRORS * error
-
-
-def settled(mapper: LinearMapper, report: FitReport) -> LinearMapper:
-    """Return the mapper with the lambda that it chose for its one dictionary, if it chose one."""
-    choices = list(report.regularization.values())
-    if mapper.get_params().get("regularization") != "auto" or len(choices) != 1:
-        return mapper
-    return mapper.clone().set_params(regularization=choices[0].value)
-
-
-def _told(
-    induced: Induced | None, mapper: LinearMapper, judgement: Judgement | None, clock: float
-) -> RoundReport:
-    regularization = mapper.get_params().get("regularization")
-    return RoundReport(
-        0 if induced is None else induced.words,
-        0 if induced is None else len(induced),
-        None if induced is None else induced.mean_csls,
-        None if judgement is None else judgement.precision,
-        None if isinstance(regularization, str) else regularization,
-        round(time.process_time() - clock, 2),
-    )

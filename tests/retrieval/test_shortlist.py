@@ -6,7 +6,7 @@ import pytest
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import best_neighbors, shortlist
-from geomm_plugin.retrieval.shortlist import principal_directions, shortlisted_neighbors
+from geomm_plugin.retrieval.shortlist import Shortlist, principal_directions
 
 
 def languages(count, dimension, decay, seed=0):
@@ -42,21 +42,20 @@ def test_where_all_that_counts_is_listed_it_is_brute_force(monkeypatch):
     r_target = np.sort(cosines, axis=1)[:, -10:].mean(axis=1)
     r_source = np.sort(cosines, axis=0)[-10:].mean(axis=0)
     scores = 2 * cosines - r_target[:, None] - r_source
-    best = shortlisted_neighbors(x, z)
+    best = Shortlist.search(x, z).best(x, z)
     assert np.array_equal(best.forth, scores.argmax(axis=1))
     assert np.array_equal(best.back, scores.argmax(axis=0))
     assert np.allclose(best.forth_scores, scores.max(axis=1), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["geomm", "geomm_plus:max_rounds=0"])
-def test_nearly_all_mutual_pairs_of_real_words_are_covered(name, demo, monkeypatch):
-    monkeypatch.setattr(shortlist, "MAX_DIRECTIONS_SHARE", 2 / 3)  # flatter than larger spaces
+def test_nearly_all_mutual_pairs_of_real_words_are_covered(name, demo):
     embeddings = {language: demo.embeddings[language] for language in ("en", "es")}
     space = as_mapper(name).fit(embeddings, {("en", "es"): demo.train["en", "es"]}).map(embeddings)
     x, z = space.unit_vectors("en"), space.unit_vectors("es")
     directions = principal_directions(x, z, shortlist.LENGTH_SHARE)
-    assert directions.shape[1] <= shortlist.MAX_DIRECTIONS_SHARE * 100, "a shortlist, not all"
-    exact, cheap = best_neighbors(x, z), shortlisted_neighbors(x, z)
+    assert directions.shape[1] < 70, "few directions of 100"
+    exact, cheap = best_neighbors(x, z), Shortlist.search(x, z).best(x, z)
     expected, covered = mutual_set(exact), mutual_set(cheap)
     assert len(expected & covered) > 0.99 * len(expected)
     assert len(covered - expected) < 0.01 * len(expected)
@@ -65,11 +64,29 @@ def test_nearly_all_mutual_pairs_of_real_words_are_covered(name, demo, monkeypat
     assert np.median(np.abs(exact.forth_scores - cheap.forth_scores)) < 1e-5
 
 
-def test_few_rows_and_flat_spaces_are_compared_whole(monkeypatch):
+def test_few_rows_need_no_list(monkeypatch):
     few = languages(200, 16, 0.5)
-    flat = languages(100, 16, 1.0)
-    for source, target in (few, flat):
-        exact, cheap = best_neighbors(source, target), shortlisted_neighbors(source, target)
-        for name in ("forth", "forth_scores", "back"):
-            assert np.array_equal(getattr(exact, name), getattr(cheap, name))
-        monkeypatch.setattr(shortlist, "LEAST_ROWS", 1)
+    assert Shortlist.search(*few) is None
+    monkeypatch.setattr(shortlist, "LEAST_ROWS", 200)
+    assert Shortlist.search(*few).of_source.shape == (200, 30)
+
+
+def test_rows_of_later_maps_are_ranked_among_what_was_listed(monkeypatch):
+    monkeypatch.setattr(shortlist, "LEAST_ROWS", 1)
+    x, z = languages(200, 16, 0.7)
+    listed = Shortlist.search(x, z)
+    stretched = np.diag(np.linspace(0.5, 1.5, 16)).astype(np.float32)
+    x, z = unit(x @ stretched), unit(z @ stretched)
+    cosines = x.astype(float) @ z.T
+    forth_listed = np.take_along_axis(cosines, listed.of_source, axis=1)
+    back_listed = np.take_along_axis(cosines.T, listed.of_target, axis=1)
+    r_target = np.sort(forth_listed, axis=1)[:, -10:].mean(axis=1)
+    r_source = np.sort(back_listed, axis=1)[:, -10:].mean(axis=1)
+    scores = 2 * cosines - r_target[:, None] - r_source
+    forth, back = np.full(scores.shape, -np.inf), np.full(scores.shape, -np.inf)
+    np.put_along_axis(forth, listed.of_source, 0, axis=1)
+    np.put_along_axis(back.T, listed.of_target, 0, axis=1)
+    best = listed.best(x, z)
+    assert np.array_equal(best.forth, (scores + forth).argmax(axis=1))
+    assert np.array_equal(best.back, (scores + back).argmax(axis=0))
+    assert np.allclose(best.forth_scores, (scores + forth).max(axis=1), atol=1e-6)
