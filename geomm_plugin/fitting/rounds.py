@@ -69,7 +69,8 @@ class Rounds:
         """Fit the dictionaries and what was induced, in CPU seconds since the clock."""
         report, mapper = FitReport(), self._learner_of(induced)
         maps = mapper.learn(self.vectors, self._joined(self.pairs, induced.pairs), report)
-        return Round(maps, report, _told(induced, mapper, None, clock), induced)
+        learnt = replace(induced, listed={})  # lists are large, and of use to the next search only
+        return Round(maps, report, _told(induced, mapper, None, clock), learnt)
 
     def judged(self, each: Round) -> Round:
         """Judge a round of induced pairs, where there are words to judge by."""

@@ -77,6 +77,7 @@ def test_parameters_are_chosen_once_on_words_that_are_held_out(problem):
     assert asked[0] == (600, 0, False) and len(asked) == 2
     size, held_out, is_induced = asked[1]
     assert held_out == 120 and is_induced and 480 + 50 <= size < 480 + 150
+    assert not one.induced.listed, "lists are not kept with every round"
     assert plain.judgement is not None and one.judgement is None
     assert two.told.held_out_precision == two.judgement.precision
     assert two.told.pairs_induced == 200 and fits.judged(two) is two
