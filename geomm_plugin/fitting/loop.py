@@ -3,12 +3,12 @@
     induced_r = induce(maps_r),   maps_r+1 = fit(dictionary + induced_r)
 
 To search for pairs costs much more than a fit, so that a few rounds learn from what one search
-listed, for as long as the mean CSLS of the mutual pairs rises: it rises and flattens together with
-the precision. Among few words the search is repeated until it finds a mean CSLS that is hardly
-higher than the last time; small dictionaries climb for many searches. Then all words are searched,
-once. Mutual pairs are precise: the loop can run for as long as one likes. The union of both
-directions gains in its first rounds and then collapses: maps with a lower mean CSLS than those
-before them are dropped.
+listed. The mean CSLS of the mutual pairs rises and flattens together with the precision: the rounds
+of a search end when it rises no more, and where they raised it, the maps have moved away from their
+lists, and there is another search. Small dictionaries climb for many searches. They are first made
+among few words, then among all. Mutual pairs are precise: the loop can run for as long as one
+likes. The union of both directions gains in its first rounds and then collapses: maps with a lower
+mean CSLS than those before them are dropped.
 
 Where dictionaries can spare words, these decide by cross-fitting (see `cross_fit`) whether there is
 a loop at all: the first round must translate held-out words better than the plain fit, by more than
@@ -31,7 +31,7 @@ from geomm_plugin.fitting.rounds import Round, Rounds, falls, pays
 FIRST_WORDS = 10_000  # the vocabulary of all searches but the last, six times as fast as the last
 ROUNDS_A_SEARCH = 3  # that learn from what it listed; in more of them maps only fit their lists
 MIN_ROUND_GAIN = 5e-3  # of the mean CSLS from round to round, relative; a smaller rise is none
-MIN_SEARCH_GAIN = 0.02  # from search to search
+MIN_SEARCH_GAIN = 0.02  # by the rounds of one search, to be worth another
 
 
 class Loop:
@@ -55,45 +55,41 @@ class Loop:
 
     def run(self, words: int) -> None:
         """Learn among few words, then among so many; the round to keep is `kept`."""
-        if words > FIRST_WORDS:
-            self._learn_among(FIRST_WORDS, searches=self.max_rounds)
-            if self.kept:
-                self._learn_among(words, searches=1)
-        else:
-            self._learn_among(words, searches=self.max_rounds)
+        self._learn_among(min(words, FIRST_WORDS))
+        if self.kept and words > FIRST_WORDS:
+            self._learn_among(words)
         if self.kept > 1:
             self.rounds[self.kept] = self.fits.judged(self.rounds[self.kept])
         if falls(self.rounds[self.kept], self.rounds[0]):
             self.kept = 0
 
-    def _learn_among(self, words: int, searches: int) -> None:
-        """Search and learn for as long as searches find a higher mean CSLS."""
+    def _learn_among(self, words: int) -> None:
+        """Search and learn for as long as the rounds of a search raise the mean CSLS."""
         last, searched = self.kept, -np.inf
-        for _ in range(searches):
-            if self.is_over:
-                return
+        while not self.is_over:
             clock = time.process_time()
             induced = self._induced(words)
             if induced.mean_csls < searched:
                 self.kept = last
-            if not rises(induced.mean_csls, searched, MIN_SEARCH_GAIN):
                 return
             last, searched = self.kept, induced.mean_csls
-            self._learn_from(induced, clock)
-
-    def _learn_from(self, induced: Induced, clock: float) -> None:
-        """Learn from one search for as long as the mean CSLS of what it listed rises."""
-        for number in range(ROUNDS_A_SEARCH):
-            if number:
-                clock, last = time.process_time(), induced
-                induced = self._induced(last.words, last)
-                if induced.mean_csls < last.mean_csls:
-                    self.kept -= 1
-                if not rises(induced.mean_csls, last.mean_csls, MIN_ROUND_GAIN):
-                    return
-            self._add(self.fits.learn(induced, clock))
-            if self.is_over:
+            if not rises(self._learn_from(induced, clock), searched, MIN_SEARCH_GAIN):
                 return
+
+    def _learn_from(self, induced: Induced, clock: float) -> float:
+        """Learn from one search for as long as the mean CSLS of what it listed rises; return it."""
+        self._add(self.fits.learn(induced, clock))
+        for _ in range(ROUNDS_A_SEARCH - 1):
+            if self.is_over:
+                break
+            clock, last = time.process_time(), induced
+            induced = self._induced(last.words, last)
+            if induced.mean_csls < last.mean_csls:
+                self.kept -= 1
+            if not rises(induced.mean_csls, last.mean_csls, MIN_ROUND_GAIN):
+                break
+            self._add(self.fits.learn(induced, clock))
+        return induced.mean_csls
 
     def _add(self, new: Round) -> None:
         is_first = len(self.rounds) == 1

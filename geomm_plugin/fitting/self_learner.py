@@ -40,7 +40,7 @@ class SelfLearner(LinearMapper):
 
     induction: Induction = "mutual"  # how pairs are found; "union" is the paper's
     vocabulary: Annotated[int, AtLeast(1)] = 25_000  # most frequent words to find pairs among
-    max_rounds: Annotated[int, AtLeast(0)] = 30
+    max_rounds: Annotated[int, AtLeast(0)] = 60
     held_out: Annotated[float, Within(0, 0.5)] = 0.2  # part of the dictionary in each fold; 0: none
     seed: Annotated[int, AtLeast(0)] = 0  # of the folds
     seeds: tuple[str, ...] = ()  # in turn, instead of a dictionary: gromov_wasserstein, ...

@@ -56,32 +56,38 @@ def run(monkeypatch, told, words=MANY, max_rounds=30):
     return loop
 
 
-def test_three_rounds_learn_from_a_search_and_all_words_are_searched_once(monkeypatch):
-    # two searches among few words that rise, one that does not, one among all
-    told = Told([0.1, 0.2, 0.3, 0.2, 0.25, 0.3, 0.203, 0.1, 0.2, 0.3])
+def test_three_rounds_learn_from_a_search_until_they_raise_the_mean_no_more(monkeypatch):
+    few, many = [0.1, 0.2, 0.3, 0.2, 0.202, 0.2035], [0.1, 0.2, 0.3, 0.2, 0.2]
+    told = Told(few + many)
     loop = run(monkeypatch, told)
-    few, rows = module.FIRST_WORDS, iter(told.asked)
-    assert [next(rows) for _ in range(7)] == [
-        *[(0, few, True), (1, few, False), (2, few, False)],
-        *[(3, few, True), (4, few, False), (5, few, False)],
-        (6, few, True),
+    words, rows = module.FIRST_WORDS, iter(told.asked)
+    assert [next(rows) for _ in few] == [
+        *[(0, words, True), (1, words, False), (2, words, False)],
+        *[(3, words, True), (4, words, False), (5, words, False)],
     ]
-    assert list(rows) == [(6, MANY, True), (7, MANY, False), (8, MANY, False)]
-    assert loop.kept == 9 and not told.means
+    assert list(rows) == [
+        *[(6, MANY, True), (7, MANY, False), (8, MANY, False)],
+        *[(9, MANY, True), (10, MANY, False)],
+    ]
+    assert loop.kept == 10 and not told.means
 
 
 def test_few_words_are_all_words_where_there_are_no_more(monkeypatch):
-    told = Told([0.1, 0.2, 0.3, 0.2, 0.2004, 0.201])
+    told = Told([0.1, 0.2, 0.3, 0.2, 0.2004])
     loop = run(monkeypatch, told, words=500)
-    assert told.asked[-1] == (4, 500, True) and {words for _, words, _ in told.asked} == {500}
-    assert loop.kept == 4
+    assert told.asked[-1] == (4, 500, False) and {words for _, words, _ in told.asked} == {500}
+    assert loop.kept == 4 and not told.means
 
 
-def test_rounds_end_where_the_mean_is_flat_and_maps_whose_mean_fell_are_dropped(monkeypatch):
-    flat = run(monkeypatch, Told([0.2, 0.2005, 0.2005]), words=500)
+def test_maps_whose_mean_fell_are_dropped(monkeypatch):
+    flat = run(monkeypatch, Told([0.2, 0.2005]), words=500)
     assert flat.kept == 1 and len(flat.rounds) == 2
-    fell = run(monkeypatch, Told([0.2, 0.3, 0.25, 0.21, 0.2, 0.2]), words=500)
-    assert fell.kept == 1, "the second round's maps had 0.25 where the first's had 0.3"
+    told = Told([0.2, 0.3, 0.25, 0.3, 0.3])
+    fell = run(monkeypatch, told, words=500)
+    assert told.asked[3] == (1, 500, True), "the second round's maps had 0.25, the first's 0.3"
+    assert fell.kept == 3
+    at_once = run(monkeypatch, Told([0.2, 0.19]), words=500)
+    assert at_once.kept == 0 and len(at_once.rounds) == 2
     searched_lower = run(monkeypatch, Told([0.2, 0.3, 0.4, 0.19]), words=500)
     assert searched_lower.kept == 0 and len(searched_lower.rounds) == 4
 
@@ -102,10 +108,10 @@ def test_a_first_round_that_does_not_pay_is_the_last(monkeypatch):
 
 @pytest.mark.parametrize("last", [0.6, 0.3])
 def test_held_out_words_judge_the_first_round_and_have_a_veto_on_the_last(monkeypatch, last):
-    told = Told([0.1, 0.2, 0.3, 0.1, 0.2, 0.3, 0.4], {0: 0.5, 1: 0.6, 6: last})
+    told = Told([0.1, 0.101, 0.101] * 2, {0: 0.5, 1: 0.6, 4: last})
     loop = run(monkeypatch, told)
-    assert told.judged_rounds == [0, 1, 6]
-    assert loop.kept == (6 if last > 0.5 else 0)
+    assert told.judged_rounds == [0, 1, 4]
+    assert loop.kept == (4 if last > 0.5 else 0)
 
 
 def test_a_rise_is_a_share_of_the_mean():
