@@ -50,7 +50,7 @@ class Contrastive(TwoSidedMapper):
 
     negatives: Annotated[int, AtLeast(1)] = 50  # hard ones of each word
     temperature: Annotated[float, AtLeast(1e-3)] = 0.1  # tau
-    step: Annotated[float, AtLeast(1e-9)] = 0.02  # the first step's length, as a part of ||A||
+    step: Annotated[float, AtLeast(1e-9)] = 0.005  # the first step's length, as a part of ||A||
     iterations: Annotated[int, AtLeast(0)] | Literal["auto"] = "auto"  # steps; auto by validation
     max_iterations: Annotated[int, AtLeast(1)] = 40  # of which auto chooses
     vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words that can be negatives
