@@ -14,8 +14,9 @@ import pytest
 
 from geomm_adapters.text import vec_parts
 from geomm_plugin import Embeddings, align, write_embeddings
+from geomm_plugin.alignment import run as run_module
 from geomm_plugin.alignment.stage import UNFINISHED
-from geomm_plugin.errors import FormatError, UnknownNameError, WorkError
+from geomm_plugin.errors import FileError, FormatError, UnknownNameError, WorkError
 
 WORDS = 20_000  # more than two blocks of rows
 PAIRS = {("en", "es"): [(f"en{n}", f"es{n}") for n in range(0, 3000, 7)]}
@@ -206,4 +207,23 @@ def test_a_cluster_that_is_not_there_is_a_sentence_before_anything_is_written(
     monkeypatch.setattr("geomm_plugin.work.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(WorkError, match="No Dask scheduler answers at tcp://127.0.0.1:1"):
         run(files, tmp_path / "out", cluster="tcp://127.0.0.1:1")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_input_that_is_replaced_before_its_hash_is_known_is_a_sentence(
+    files, tmp_path, monkeypatch
+):
+    for name in ("en.vec", "es.vec"):
+        (tmp_path / name).write_bytes((files / name).read_bytes())
+    paths = {language: tmp_path / f"{language}.vec" for language in ("en", "es")}
+    fit = run_module._Run._fit
+
+    def replace_and_fit(*arguments):
+        (tmp_path / "new.vec").write_bytes((files / "es.vec").read_bytes())
+        (tmp_path / "new.vec").replace(tmp_path / "es.vec")
+        return fit(*arguments)
+
+    monkeypatch.setattr(run_module._Run, "_fit", replace_and_fit)
+    with pytest.raises(FileError, match="replaced while it was in use"):
+        align(paths, PAIRS, output=tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
