@@ -179,7 +179,13 @@ def test_numpy(folder, array, words, count):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
             expected = np.load(io.BytesIO(array), allow_pickle=False)[:count]
-        assert np.array_equal(found.vectors, expected.astype(found.vectors.dtype), equal_nan=True)
+        expected = expected.astype(found.vectors.dtype)
+        if len(found) < len(expected):  # words repeat: each has its first vector, in order
+            rows = iter([row.tobytes() for row in expected])
+            assert all(row.tobytes() in rows for row in found.vectors)
+            assert words.count(b"\n") >= len(found)
+        else:
+            assert np.array_equal(found.vectors, expected, equal_nan=True)
 
 
 @fuzzed(60)
