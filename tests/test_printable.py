@@ -79,7 +79,8 @@ def run(folder, *arguments):
         ("convert", "missing\x1b[31m/x.parquet"),
     ],
 )
-def test_no_command_prints_what_steers_a_terminal(hostile_files, arguments):
+def test_no_command_prints_what_steers_a_terminal(hostile_files, monkeypatch, arguments):
+    monkeypatch.chdir(hostile_files)  # convert writes there
     result = run(hostile_files, *arguments)
     assert isinstance(result.exception, SystemExit | None), result.exception
     assert result.exit_code in (0, 1, 2)  # 1: translate knows a word not
