@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -85,7 +86,9 @@ def test_what_the_graph_does_not_reach_is_found_all_the_same(languages, method):
     assert np.array_equal(np.sort(found.indices, axis=1), np.tile(np.arange(3000), (10, 1)))
     assert np.isfinite(found.scores).all() and (np.diff(found.scores, axis=1) <= 0).all()
     exact = as_retrieval(method, engine="exact").index(source, target).search(source[95:105], 3000)
-    assert np.mean(np.abs(found.scores - exact.scores)) < 0.1  # with faiss 1.14 it is below 0.02
+    # Graphs of faiss before 1.14 reach fewer of many equal rows.
+    is_older = tuple(map(int, version("faiss-cpu").split(".")[:2])) < (1, 14)
+    assert np.mean(np.abs(found.scores - exact.scores)) < (0.1 if is_older else 0.02)
     assert index.search(source[95:105], 3).indices.min() >= 0
 
 
