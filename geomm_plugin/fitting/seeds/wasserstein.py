@@ -2,9 +2,10 @@
 
     min over rotations Q and couplings P of   ||X Q - P Z||^2
 
-Start: the convex relaxation  min over couplings P of ||K_x P - P K_z||^2  by Frank-Wolfe, with
-K = F F' = (XX')^(1/2) of the most frequent words, *not* centered (centered ones have K 1 = 0, so
-that the uniform coupling is a minimum and nothing is found); Q = polar(X'PZ). Then, at each step,
+Start: the convex relaxation  min over couplings P of ||K_x P - P K_z||^2  by Frank-Wolfe on the
+most frequent words, with K = (XX') o (XX'), the squared cosines; Q = polar(X'PZ). (With K = XX' of
+centered words K 1 = 0, so that the uniform coupling is a minimum, and what is found hangs on
+rounding; squares have other sums for other words, wherever the center is.) Then, at each step,
 some words of each language are drawn, P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ:
 Q = polar((1 - rate) Q + rate polar(X'PZ)), with a rate that falls.
 Grave, Joulin, Berthet: "Unsupervised Alignment of Embeddings with Wasserstein Procrustes", AISTATS
@@ -23,7 +24,6 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.seeds.gromov_wasserstein import in_deviations, sinkhorn
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
-from geomm_plugin.fitting.seeds.structure import factor
 from geomm_plugin.normalize import unit
 from geomm_plugin.parameters import AtLeast
 from geomm_plugin.retrieval import mutual_neighbors
@@ -69,16 +69,22 @@ class Wasserstein(Seed):
 
 
 def relaxed_rotation(x: Matrix, z: Matrix) -> Matrix:
-    """Return polar(X'PZ) for the coupling of the convex relaxation."""
+    """Return polar(X'PZ) for the coupling of the convex relaxation; rows are of unit length."""
     count = min(RELAXED_WORDS, len(x), len(z))
-    F, H = (factor(rows[:count], center=False) for rows in (x, z))
+    K_x, K_z = (squared_cosines(rows[:count]) for rows in (x, z))
     coupling = np.full((count, count), 1 / count, np.float32)
-    F_square, H_square = F @ (F.T @ F), H @ (H.T @ H)  # K_x F and K_z H
     for step in range(RELAXED_STEPS):
-        gradient = F_square @ (F.T @ coupling) + (coupling @ H) @ H_square.T
-        gradient -= 2 * (F @ ((F.T @ coupling) @ H)) @ H.T
+        residual = K_x @ coupling - coupling @ K_z
+        gradient = K_x @ residual - residual @ K_z
         corner = sinkhorn(np.float32(-SHARPNESS) * in_deviations(gradient))
         rate = np.float32(2 / (step + 2))
         coupling = (1 - rate) * coupling + rate * corner
     rotation: Matrix = polar(x[:count].T @ (coupling @ z[:count])).astype(np.float32)
     return rotation
+
+
+def squared_cosines(rows: Matrix) -> Matrix:
+    """Return (x_i . x_j)^2 of all pairs of rows, as a matrix of norm 1."""
+    kernel: Matrix = (rows @ rows.T) ** 2
+    norm = float(np.linalg.norm(kernel))
+    return kernel / np.float32(norm) if norm > 0 else kernel

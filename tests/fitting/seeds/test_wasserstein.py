@@ -1,7 +1,10 @@
 import numpy as np
+import pytest
 
 from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.wasserstein import Wasserstein, relaxed_rotation
+from geomm_plugin.fitting.witnesses import witnessed
 from geomm_plugin.normalize import unit
 
 
@@ -44,3 +47,37 @@ def test_the_relaxation_comes_near_a_rotation_whatever_the_order_of_the_words():
     rotation = np.linalg.qr(random.normal(size=(12, 12)))[0].astype(np.float32)
     z = (x @ rotation)[random.permutation(len(x))]
     assert np.linalg.norm(relaxed_rotation(x, z) - rotation) < 1.5  # a random one: about 5
+
+
+def test_the_relaxation_needs_no_mean_direction():
+    random = np.random.default_rng(2)
+    centers = random.normal(size=(9, 12)) * np.linspace(2, 0.5, 12)
+    x = centers[random.integers(9, size=300)] + random.exponential(size=(300, 12))
+    for _ in range(20):  # centered words of unit length
+        x = unit(x)
+        x = x - x.mean(axis=0)
+    x = unit(x).astype(np.float32)
+    rotation = np.linalg.qr(random.normal(size=(12, 12)))[0].astype(np.float32)
+    z = (x @ rotation)[random.permutation(len(x))]
+    assert np.linalg.norm(relaxed_rotation(x, z) - rotation) < 1.5  # a random one: about 5
+
+
+def frequent(demo, language, count, drop=None):
+    words = demo.embeddings[language].head(count)
+    rows = np.arange(count)
+    if drop is not None:
+        rows = np.flatnonzero(np.random.default_rng(drop).random(count) >= 0.1)
+    vectors = unit(np.asarray(words.vectors)[rows])
+    vectors = unit(vectors - vectors.mean(axis=0)).astype(np.float32)
+    return Language([words.words[row] for row in rows], vectors)
+
+
+@pytest.mark.parametrize(
+    ("target", "count", "drop"),
+    [("es", 2000, None), ("it", 2000, None), ("es", 3000, 0)],
+)
+def test_real_words_start_whichever_are_there(demo, target, count, drop):
+    source, other = (frequent(demo, language, count, drop) for language in ("en", target))
+    x, z = source.frequent(2000), other.frequent(2000)
+    start = relaxed_rotation(x, z)
+    assert witnessed(source, other, start, np.eye(len(start))) > 0.02  # by chance: 0.001
