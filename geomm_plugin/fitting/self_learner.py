@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.confirmation import confirm
+from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
 from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, divide
 from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
@@ -35,7 +35,7 @@ from geomm_plugin.parameters import AtLeast, Within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfLearner(LinearMapper):
+class SelfLearner(ConfirmedMapper):
     """A method with self-learning around it: write learner(); the loop is given."""
 
     induction: Induction = "mutual"  # how pairs are found; "union" is the paper's
@@ -100,18 +100,6 @@ class SelfLearner(LinearMapper):
             pairs[edge] = start.pairs
             report.seeds["-".join(edge)] = f"{start.seed}: {start.seed_pairs} pairs"
         return pairs
-
-    def confirm(
-        self,
-        words: Mapping[str, Sequence[str]],
-        vectors: Vectors,
-        maps: Mapping[str, Matrix],
-        report: FitReport,
-    ) -> None:
-        """Refuse (or warn of) maps that found no translations, as far as can be told."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        edges = hub_edges(languages, getattr(self, "hub", None))
-        confirm(self.name, languages, maps, edges, report, self.on_failure)
 
     def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)

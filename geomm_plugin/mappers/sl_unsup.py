@@ -24,7 +24,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.confirmation import confirm
+from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.growth import mapped, rotation
 from geomm_plugin.fitting.recover import recover
@@ -33,7 +33,7 @@ from geomm_plugin.fitting.seeds.seed import weighted_pairs
 from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
 from geomm_plugin.fitting.start import hub_edges
 from geomm_plugin.language_graph import LanguagePair
-from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
+from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.parameters import AtLeast, Within
 
@@ -43,10 +43,11 @@ BLOCK = 2048  # rows of similarities at a time: 160 MB for 20,000 words
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SLUnsup(LinearMapper):
+class SLUnsup(ConfirmedMapper):
     """Self-learning from sorted similarities, with random dropping: SL-unsup of the paper."""
 
     name: ClassVar[str] = "sl_unsup"
+    by_rotation: ClassVar[bool] = True
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     words: Annotated[int, AtLeast(2)] = 2500  # most frequent words to find pairs among
@@ -85,18 +86,6 @@ class SLUnsup(LinearMapper):
         maps = MSF(hub=self.hub).learn(vectors, pairs, report)
         report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
         return maps
-
-    def confirm(
-        self,
-        words: Mapping[str, Sequence[str]],
-        vectors: Vectors,
-        maps: Mapping[str, Matrix],
-        report: FitReport,
-    ) -> None:
-        """Refuse (or warn of) maps that found no translations, as far as can be told."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        edges = hub_edges(languages, self.hub)
-        confirm(self.name, languages, maps, edges, report, self.on_failure, by_rotation=True)
 
     def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
         """Return the dictionary of the last round."""

@@ -12,7 +12,7 @@ pseudo-supervised refinement; their start is adversarial (`seeds=adversarial`, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, ClassVar, Literal
@@ -22,7 +22,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
-from geomm_plugin.fitting.confirmation import confirm
+from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
 from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.growth import rotation
 from geomm_plugin.fitting.induction import induce
@@ -31,14 +31,14 @@ from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
-from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
+from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.parameters import AtLeast
 
 SWEEPS = 3  # over the languages, in each round: rotations settle against each other
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class UMWE(LinearMapper):
+class UMWE(ConfirmedMapper):
     """Rotations without a dictionary, refined over the pairs of all languages at once."""
 
     name: ClassVar[str] = "umwe"
@@ -95,17 +95,9 @@ class UMWE(LinearMapper):
         report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in edges}
         return maps
 
-    def confirm(
-        self,
-        words: Mapping[str, Sequence[str]],
-        vectors: Vectors,
-        maps: Mapping[str, Matrix],
-        report: FitReport,
-    ) -> None:
-        """Refuse (or warn of) maps that found no translations, as far as can be told."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        edges = combinations(sorted(languages), 2)
-        confirm(self.name, languages, maps, edges, report, self.on_failure)
+    def confirmed_edges(self, languages: Mapping[str, Language]) -> Iterable[LanguagePair]:
+        """Return all pairs of languages."""
+        return combinations(sorted(languages), 2)
 
 
 def refine(
