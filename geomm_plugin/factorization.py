@@ -42,7 +42,7 @@ def _controller(modules: int) -> Any:
 
 
 @cache
-def _all() -> int:
+def thread_count() -> int:
     """Return how many threads BLAS had before any limit."""
     pools = _controller(len(sys.modules)).select(user_api="blas").info()
     return max((pool["num_threads"] for pool in pools), default=1)
@@ -50,7 +50,7 @@ def _all() -> int:
 
 def few_threads(count: int = 1) -> AbstractContextManager[Any]:
     """Limit BLAS to a few threads inside a `with` block: for d x d matrices, as in every fit."""
-    _all()  # counted before the first limit
+    thread_count()  # counted before the first limit
     controller = _controller(len(sys.modules))
     limited: AbstractContextManager[Any] = controller.limit(limits=count, user_api="blas")
     return limited
@@ -58,7 +58,7 @@ def few_threads(count: int = 1) -> AbstractContextManager[Any]:
 
 def all_threads() -> AbstractContextManager[Any]:
     """Give BLAS all its threads again: for products over vocabularies in the midst of a fit."""
-    return few_threads(_all())
+    return few_threads(thread_count())
 
 
 def eigh(symmetric: Matrix) -> tuple[Vector, Matrix]:

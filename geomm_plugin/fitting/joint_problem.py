@@ -23,6 +23,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.work import each_part
 
 RESIDUAL = 1e-3  # of the linear equations for the first B, relative: the search goes on from there
 MOST_STEPS = 300  # of their conjugate gradient
@@ -70,9 +71,10 @@ class JointProblem:
         cost = self.regularization * float(np.vdot(metric, metric))
         total = np.zeros_like(rotations)
         turned = rotations @ metric
-        for i, j, moments in self.edges:
-            loss, G = _loss(moments, turned[i] @ rotations[j].T)
-            H = rotations[i].T @ G @ rotations[j]
+        found = each_part(
+            "Dictionary", _latent_loss, (rotations, turned), self.edges, in_memory=True
+        )
+        for (i, j, _), (loss, H) in zip(self.edges, found, strict=True):
             cost += loss
             total[i] += H
             total[j] += H.T
@@ -171,6 +173,15 @@ class JointProblem:
                 rotations[i] = turn @ rotations[j]
             reached |= {i, j}
         return rotations, self.best_metric(rotations)
+
+
+def _latent_loss(
+    rotations: Matrix, turned: Matrix, edge: tuple[int, int, Moments]
+) -> tuple[float, Matrix]:
+    """Return the loss of one dictionary and its gradient in the latent space, H."""
+    i, j, moments = edge
+    loss, G = _loss(moments, turned[i] @ rotations[j].T)
+    return loss, rotations[i].T @ G @ rotations[j]
 
 
 def _loss(moments: Moments, W: Matrix) -> tuple[float, Matrix]:

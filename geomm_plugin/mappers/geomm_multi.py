@@ -37,6 +37,7 @@ from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import ClosedForm
 from geomm_plugin.parameters import AtLeast
+from geomm_plugin.work import each_part
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,11 +73,9 @@ class GeoMMMulti(LinearMapper):
 
     def _solve(self, problem: JointProblem) -> JointSolution:
         with few_threads():
-            share = problem.regularization / len(problem.edges)
-            maps = {
-                (i, j): ClosedForm(moments).W(max(share, 1e-6) * moments.pairs)
-                for i, j, moments in problem.edges
-            }
+            share = max(problem.regularization / len(problem.edges), 1e-6)
+            found = each_part("Dictionary", _closed_form, (share,), problem.edges, in_memory=True)
+            maps = {(i, j): W for (i, j, _), W in zip(problem.edges, found, strict=True)}
             rotations, metric = problem.start(maps)
         if self.solver == "riemannian":
             return riemannian_solution(
@@ -158,3 +157,9 @@ def riemannian_solution(
         minimum.iterations,
         minimum.reason,
     )
+
+
+def _closed_form(share: float, edge: tuple[int, int, Moments]) -> Matrix:
+    """Return the bilingual map of one dictionary at lambda = share |Omega|."""
+    _, _, moments = edge
+    return ClosedForm(moments).W(share * moments.pairs)

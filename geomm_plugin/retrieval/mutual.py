@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
-from geomm_plugin.factorization import all_threads
+from geomm_plugin.factorization import all_threads, few_threads
 from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
-from geomm_plugin.work import crew_size, each_part
+from geomm_plugin.work import crew_size, each_part, some_crew
 
 BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confuse
 
@@ -183,31 +183,44 @@ def nearest_rows(
     k: int,
     tiles: Tiles = TILES,
     bias: tuple[Vector, Vector] | None = None,
-    *,
-    is_divided: bool = True,
 ) -> tuple[Best, Best]:
     """Return the k nearest targets of each source row, a few more, and the other way round.
+
+    Which of rows that are equal but for rounding are listed last depends on the crew.
 
     Parameters
     ----------
     bias
         Of each source row and of each target row: then nearest by cos - bias.
-    is_divided
-        Whether a crew shares the work; which of many equal rows are listed depends on it.
     """
-    sizes = _listed(k, len(target)), _listed(k, len(source))
     columns = list(tiles.square.of_columns(len(target)))
-    share = -(-len(columns) // (crew_size() if is_divided else 1))
+    share = -(-len(columns) // crew_size())
     ranges = [columns[first : first + share] for first in range(0, len(columns), share)]
-    given = (source, target, bias, *sizes, tiles.square)
+    given = (source, target, bias, *_lengths(source, target, k), tiles.square)
     if len(ranges) == 1:
         with all_threads():  # this runs inside fits, which have few
             return nearest_in(*given, ranges[0])
-    found = list(each_part("Comparing", nearest_in, given, ranges))
-    of_source = found[0][0]
-    for others, _ in found[1:]:
+    return _joined(each_part("Comparing", nearest_in, given, ranges))
+
+
+def nearest_by_tiles(
+    source: Matrix, target: Matrix, k: int, tiles: Tiles = TILES
+) -> tuple[Best, Best]:
+    """Return the same, tile by tile with one BLAS thread each: the same to the bit for any crew."""
+    ranges = [[columns] for columns in tiles.square.of_columns(len(target))]
+    given = (source, target, None, *_lengths(source, target, k), tiles.square)
+    with some_crew(), few_threads():
+        return _joined(each_part("Comparing", nearest_in, given, ranges))
+
+
+def _joined(found: Iterator[tuple[Best, Best]]) -> tuple[Best, Best]:
+    """Put together what was found among one range of targets after the other."""
+    of_source, of_target = next(found)
+    of_targets = [of_target]
+    for others, of_target in found:
         of_source.join(others)
-    return of_source, Best.stacked([best for _, best in found])
+        of_targets.append(of_target)
+    return of_source, Best.stacked(of_targets)
 
 
 def nearest_in(
@@ -233,6 +246,11 @@ def nearest_in(
             of_source.part(rows).update(forth, columns.start)
             own.update(back, rows.start)
     return of_source, of_target
+
+
+def _lengths(source: Matrix, target: Matrix, k: int) -> tuple[int, int]:
+    """Return how many are listed of each source row, and of each target row."""
+    return _listed(k, len(target)), _listed(k, len(source))
 
 
 def _listed(k: int, rows: int) -> int:

@@ -19,12 +19,13 @@ import numpy as np
 
 from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import eigh
-from geomm_plugin.retrieval.mutual import BestNeighbors, nearest_rows
+from geomm_plugin.retrieval.mutual import BestNeighbors, nearest_by_tiles
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.work import each_part, some_crew
 
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
-LISTED = 24  # nearest rows by the cheap products; `nearest_rows` adds six
+LISTED = 24  # nearest rows by the cheap products; `nearest_by_tiles` adds six
 ROWS_AT_A_TIME = 256  # whose lists are multiplied at a time: 9 MB at d = 300
 
 
@@ -42,9 +43,7 @@ class Shortlist:
         if min(len(x), len(z)) < LEAST_ROWS:
             return None
         directions = principal_directions(x, z, LENGTH_SHARE)
-        of_source, of_target = nearest_rows(
-            x @ directions, z @ directions, LISTED, tiles, is_divided=False
-        )
+        of_source, of_target = nearest_by_tiles(x @ directions, z @ directions, LISTED, tiles)
         return cls(of_source.columns, of_target.columns)
 
     def best(self, source: Rows, target: Rows, k: int = 10) -> BestNeighbors:
@@ -76,6 +75,14 @@ def _listed_cosines(queries: Matrix, targets: Matrix, columns: RowIndices) -> Ma
 
     Summed by einsum, not by BLAS, whose sums depend on the number of threads.
     """
+    parts = list(slices(len(queries), BLOCK_ROWS // 2))
+    given = (queries, targets, columns)
+    with some_crew():
+        return np.concatenate(list(each_part("Comparing", _cosines_of_rows, given, parts)))
+
+
+def _cosines_of_rows(queries: Matrix, targets: Matrix, columns: RowIndices, rows: slice) -> Matrix:
+    queries, columns = queries[rows], columns[rows]
     cosines = np.empty(columns.shape, np.float32)
     for part in slices(len(queries), ROWS_AT_A_TIME):
         cosines[part] = np.einsum("qd,qkd->qk", queries[part], targets[columns[part]])

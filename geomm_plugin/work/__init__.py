@@ -8,7 +8,7 @@ Behind it is a `concurrent.futures.Executor`. Results come in the order of the t
 them, so that sums and files that are made from them are the same for any number of workers.
 """
 
-from geomm_plugin.work.crew import crew, crew_size, each_part
+from geomm_plugin.work.crew import crew, crew_size, each_part, some_crew
 from geomm_plugin.work.workers import (
     Cluster,
     Task,
@@ -29,5 +29,6 @@ __all__ = [
     "each_part",
     "job_count",
     "open_workers",
+    "some_crew",
     "threads_each",
 ]

@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from geomm_plugin.factorization import few_threads
+from geomm_plugin.factorization import few_threads, thread_count
 from geomm_plugin.work.workers import Cluster, Task, Workers, open_workers
 
 T = TypeVar("T")
@@ -46,6 +46,16 @@ def crew(jobs: int | None = None, cluster: Cluster | None = None) -> Iterator[No
             _at_work.reset(token)
 
 
+@contextmanager
+def some_crew() -> Iterator[None]:
+    """Give a `with` block the crew that there is, or one of as many threads as BLAS has.
+
+    What is computed in parts by one BLAS thread each is the same to the bit for any crew.
+    """
+    with nullcontext() if _at_work.get() is not None else crew(thread_count()):
+        yield
+
+
 def crew_size(in_memory: bool = False) -> int:
     """Return among how many the work is divided; `in_memory`: how many share our memory."""
     workers = _at_work.get()
@@ -67,7 +77,8 @@ def each_part(
     arrays
         Large arguments of all calls; a cluster is sent them once.
     in_memory
-        Whether it must be done by who shares our memory, since the function changes something.
+        Whether it must be done by who shares our memory: the function changes something, or takes
+        less time than to send what it needs.
     """
     workers = _at_work.get()
     if workers is None or (in_memory and workers.elsewhere):

@@ -6,11 +6,11 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from geomm_plugin import evaluate, get_mapper
+from geomm_plugin import Embeddings, evaluate, get_mapper
 from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import CSLS, best_neighbors
+from geomm_plugin.retrieval import CSLS, best_neighbors, shortlist
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.testing import make_toy
@@ -124,3 +124,45 @@ def test_a_fit_chooses_the_same_with_a_crew():
         assert divided.report_.regularization == alone.report_.regularization
         for language, matrix in alone.matrices_.items():
             assert np.array_equal(divided.matrices_[language], matrix)
+
+
+def test_shortlists_are_the_same_to_the_bit_for_any_crew(monkeypatch):
+    random = np.random.default_rng(5)
+    monkeypatch.setattr(shortlist, "LEAST_ROWS", 10)
+    x, z = (unit(random.standard_normal((900, 40)).astype(np.float32)) for _ in range(2))
+    x[100:300] = x[0]  # many that are equal
+    z[50:90] = z[1]
+    tiles = Tiles(64, 128)
+    whole = shortlist.Shortlist.search(x, z, tiles)
+    best = whole.best(x, z)
+    for jobs in (2, 3, 50):
+        with crew(jobs):
+            found = shortlist.Shortlist.search(x, z, tiles)
+            again = found.best(x, z)
+        assert np.array_equal(found.of_source, whole.of_source)
+        assert np.array_equal(found.of_target, whole.of_target)
+        for one, other in zip(vars(best).values(), vars(again).values(), strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_joint_fits_are_the_same_to_the_bit_for_any_crew():
+    random = np.random.default_rng(6)
+    words = [f"w{n}" for n in range(200)]
+    cloud = random.standard_normal((200, 12))
+    languages = ("en", "es", "it", "fr")
+    turns = {name: np.linalg.qr(random.standard_normal((12, 12)))[0] for name in languages}
+    embeddings = {
+        name: Embeddings(words, (cloud @ turn).astype("f4")) for name, turn in turns.items()
+    }
+    pairs = {
+        ("en", name): list(zip(words[:150], words[:150], strict=True)) for name in languages[1:]
+    }
+
+    def maps():
+        return get_mapper("geomm_multi", regularization=1.0).fit(embeddings, pairs).state()
+
+    alone = maps()
+    for jobs in (2, 5):
+        with crew(jobs):
+            together = maps()
+        assert all(np.array_equal(alone[name], together[name]) for name in alone)
