@@ -18,7 +18,7 @@ from geomm_plugin.arrays import (
     slices,
 )
 
-PAIRS_AT_A_TIME = 8192  # pairs of rows multiplied at a time: 40 MB at d = 300
+NUMBERS_AT_A_TIME = 2**20  # of each side, of the pairs of rows multiplied at a time: 8 MB
 
 
 def rounding(dimension: int) -> float:
@@ -31,7 +31,8 @@ def exact_dots(
 ) -> Vector:
     """Return left[i] . right[j] for paired row numbers, in float64."""
     dots = np.empty(len(left_rows))
-    for part in slices(len(left_rows), PAIRS_AT_A_TIME):
+    pairs = max(1, NUMBERS_AT_A_TIME // max(1, left.shape[1]))
+    for part in slices(len(left_rows), pairs):
         # Converted first: a buffered conversion inside einsum would split rows by their position.
         x = left[left_rows[part]].astype(np.float64)
         z = right[right_rows[part]].astype(np.float64)
