@@ -25,7 +25,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from geomm_adapters.fasttext.quantized import QuantizedMatrix, read_quantized
 from geomm_adapters.fasttext.subword_hashes import (
@@ -111,6 +110,8 @@ class FastTextModel:
 
     def _means(self, words: list[bytes], own: Rows) -> Matrix:
         """Return the mean of each word's own row (-1: it has none) and the rows of its n-grams."""
+        from scipy.sparse import csr_array
+
         sums, parts = np.zeros((len(words), self.matrix.shape[1])), np.zeros((len(words), 1))
         for owners, rows in self._parts(words, own):
             matrix = self.matrix
@@ -118,7 +119,7 @@ class FastTextModel:
                 used, rows = np.unique(rows, return_inverse=True)
                 matrix = matrix[used]
             entries = np.ones(len(rows), np.float32), (owners, rows)
-            sums += scipy.sparse.csr_array(entries, (len(words), len(matrix))) @ matrix
+            sums += csr_array(entries, (len(words), len(matrix))) @ matrix
             parts[:, 0] += np.bincount(owners, minlength=len(words))
         means: Matrix = (sums / np.maximum(parts, 1)).astype(np.float32)
         return means
