@@ -180,8 +180,7 @@ def _part_folder(parent: Path) -> Iterator[Path]:
     remove_leftovers(parent)
     while True:
         part = parent / f"{PART}{secrets.token_hex(8)}"
-        disk.make_folder(part)
-        part.chmod(0o700)
+        disk.make_folder(part, 0o700)
         try:
             with locked(part):
                 if part.exists():

@@ -26,7 +26,7 @@ from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import all_written_beside, remove_leftovers, written_beside
 from geomm_plugin.files.lock import alone_in
 from geomm_plugin.files.publication import PART, PUBLISH
 from geomm_plugin.testing import make_toy
@@ -108,7 +108,7 @@ cli.main()
     assert "Traceback" not in told[1]
     assert [path.name for path in output.iterdir()] == [UNFINISHED]  # with what was whole
     left = sorted(path.name for path in (output / UNFINISHED).iterdir())
-    assert left == ["align.json", "inode", "new"]
+    assert left == ["align.json", "identity", "mark", "new"]
     assert [path.name for path in (output / UNFINISHED / "new").iterdir()] == ["mapper"]
 
 
@@ -125,6 +125,28 @@ def test_leftovers_are_removed_by_the_next_run_but_not_those_of_a_live_one(tmp_p
         first.write_text("1")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".part-of-my-own", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("written", "made_by"), [(written_beside, "create"), (all_written_beside, "make_folder")]
+)
+def test_a_part_that_is_removed_before_it_is_locked_is_made_again(
+    tmp_path, monkeypatch, written, made_by
+):
+    make, removed = getattr(disk, made_by), []
+
+    def make_and_lose(path, *arguments, **options):
+        result = make(path, *arguments, **options)
+        if not removed:
+            remove_leftovers(tmp_path)  # as another run would that begins just now
+            removed.append(path)
+        return result
+
+    monkeypatch.setattr(disk, made_by, make_and_lose)
+    with written(tmp_path / "x") as part:
+        part.write_text("whole")
+    assert not removed[0].exists()
+    assert (tmp_path / "x").read_text() == "whole" and not leftovers(tmp_path)
 
 
 # Full, read-only, vanished
