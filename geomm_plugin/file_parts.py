@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.files import disk
 from geomm_plugin.formats import Format
 
 
@@ -69,11 +70,21 @@ class PartwiseFormat(Format):
         """Read a file from its beginning, some words and vectors at a time; no word repeats."""
 
     @abstractmethod
-    def write_part(self, path: Path, words: Sequence[str], rows: Matrix) -> None:
-        """Write words and vectors from the midst of a file into one of their own."""
+    def head(self, words: Sequence[str], dimension: int) -> bytes:
+        """Return what stands before the first word of a file."""
 
     @abstractmethod
-    def join_parts(
-        self, path: Path, words: Sequence[str], dimension: int, parts: Iterable[Path]
-    ) -> None:
+    def part(self, words: Sequence[str], rows: Matrix) -> Iterator[bytes]:
+        """Yield what words and vectors become in the midst of a file, in pieces."""
+
+    def is_sum_of_parts(self, path: Path) -> bool:
+        """Tell whether a file is its head and its parts as they are, not compressed."""
+        return True
+
+    def join_parts(self, path: Path, head: bytes, parts: Iterable[Path]) -> None:
         """Make a file from its parts, as `write` would; each part is removed when it is there."""
+        with disk.create(path) as stream:
+            stream.write(head)
+            for part in parts:
+                disk.append(stream, part)
+                disk.remove(part)

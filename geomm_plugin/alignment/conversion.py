@@ -86,7 +86,7 @@ def _in_parts(
         if not version.is_current():
             raise replaced_too_often(source)
         written = written.for_embeddings(embeddings)
-        copy = Aligned(embeddings, (), written, part.name, folder)
+        copy = Aligned(embeddings, (), written, part.name, folder).for_workers(workers)
         tasks = copy.tasks(workers)
         copy.write(part, workers.in_order(tasks), len(tasks))
         disk.remove_tree(folder)

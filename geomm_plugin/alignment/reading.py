@@ -1,7 +1,7 @@
 """The first pass: every language read once, in parts, onto scratch files; then hashed meanwhile.
 
-    (path, range of bytes) -> words, rows         whoever is free; rows of others go into a file
-    in order -> STEM.rows, STEM.words, STEM.ends  here
+    (path, range of bytes) -> words, and rows at their place in STEM.rows    whoever is free
+    in order -> STEM.words, STEM.ends; gaps in STEM.rows are closed          here
 
 No part and no order of work changes what is written. Nobody holds a whole language, but for formats
 other than text, which are read as a whole or mapped into memory.
@@ -18,23 +18,28 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.inputs import Inputs, words_in
-from geomm_plugin.alignment.scratch import Scratch, ScratchWriter, new_path
+from geomm_plugin.alignment.scratch import Scratch, ScratchWriter, new_path, rows_in_turns
 from geomm_plugin.embeddings import Embeddings, unknown_word
 from geomm_plugin.errors import FileError, GeommError, UnknownNameError
 from geomm_plugin.file_parts import IrregularFileError, Part, PartedFile, PartwiseFormat
 from geomm_plugin.files import disk
-from geomm_plugin.files.version import ATTEMPTS, Version, content_hash, replaced_too_often
+from geomm_plugin.files.turns import FileInTurns
+from geomm_plugin.files.version import ATTEMPTS, Version, hash_of_range, replaced_too_often
 from geomm_plugin.formats import existing, files_of, find_format, read_embeddings
 from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
+Place: TypeAlias = "tuple[FileInTurns, int] | Path | None"  # of rows: a turn, a folder, in memory
+
+_HASHED_BYTES = 2**25  # by one task: others need not wait long for their turn
 
 
 @dataclass(frozen=True)
@@ -55,16 +60,14 @@ class Reading:
         self.inputs = inputs
         self.workers = workers
         self._version: Version | None = None
-        self._hashing: dict[str, list[tuple[Path, Future[str]]]] = {}
+        self._hashing: Future[dict[str, Any]] | None = None
 
     def hashes(self) -> dict[str, Any]:
         """Return what tells the content of each language from any other."""
         if self._version is None:
             self._read_one_version((), None)
-        hashes: dict[str, Any] = {
-            language: [["".join(file.suffixes).lower(), hashed.result()] for file, hashed in group]
-            for language, group in self._hashing.items()
-        }
+        assert self._hashing is not None
+        hashes = self._hashing.result()
         self._check_version()
         given = self.inputs.objects.items()
         return hashes | {language: hash_of(embeddings) for language, embeddings in given}
@@ -101,22 +104,29 @@ class Reading:
                 continue
             if version.is_current():
                 self._version = version
-                self._hashing = self._begin_to_hash(files)
+                beside = ThreadPoolExecutor(1)
+                self._hashing = beside.submit(self._hash, files)
+                beside.shutdown(wait=False)
                 return embeddings
         raise replaced_too_often(self._names())
 
-    def _begin_to_hash(
-        self, files: Mapping[str, Sequence[Path]]
-    ) -> dict[str, list[tuple[Path, Future[str]]]]:
-        """Let the workers hash files, or a thread here."""
-        executor = ThreadPoolExecutor(1) if self.workers.is_serial else self.workers.executor
-        hashing = {
-            language: [(file, executor.submit(content_hash, file.absolute())) for file in group]
+    def _hash(self, files: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+        """Return what tells the content of files: suffixes, and the hash of hashes of ranges."""
+        ranges = {file: _ranges(file) for group in files.values() for file in group}
+        tasks = (
+            Task(f"Hashing {file}", hash_of_range, (file.absolute(), begin, _HASHED_BYTES))
+            for file, begins in ranges.items()
+            for begin in begins
+        )
+        hashes = self.workers.in_order(tasks, beside=True)
+        of_file = {
+            file: hashlib.sha256(b"".join(islice(hashes, len(begins)))).hexdigest()
+            for file, begins in ranges.items()
+        }
+        return {
+            language: [["".join(file.suffixes).lower(), of_file[file]] for file in group]
             for language, group in files.items()
         }
-        if self.workers.is_serial:
-            executor.shutdown(wait=False)
-        return hashing
 
     def _read(self, languages: Sequence[str], folder: Path) -> dict[str, Language]:
         stagings = {language: self._staging(language, folder) for language in languages}
@@ -148,7 +158,8 @@ class Reading:
         extra = self.inputs.extra_words.get(language, [])
         if self.workers.client is not None:  # its workers are in other folders
             path = path.absolute()
-        return _Staging(path, chosen, max_words, extra, folder, self.workers)
+        wanted = {*words_in(self.inputs.pairs, language), *extra}
+        return _Staging(path, chosen, max_words, extra, folder, self.workers, wanted)
 
     def _given(self, language: str) -> Language:
         """Return words and vectors that were given as such, or are read as a whole."""
@@ -188,14 +199,23 @@ class _Staging:
         extra: list[str],
         folder: Path,
         workers: Workers,
+        wanted: Iterable[str] = (),
     ):
         self.path, self.format, self.max_words = path, chosen, max_words
         self.extra, self.folder, self.workers = extra, folder, workers
+        self.wanted = wanted  # words that will be looked up
+        self._handed_out = 0  # parts
 
     @cached_property
     def parts(self) -> PartedFile | None:
         """The file in parts; None if it can be read from its beginning only."""
         return self.format.in_parts(existing(self.path), self.max_words)
+
+    @cached_property
+    def rows(self) -> FileInTurns | None:
+        """Where workers put rows; None if they return them, or write them into own files."""
+        are_put = self.workers.elsewhere and self.workers.in_turn
+        return rows_in_turns(self.folder) if are_put else None
 
     @cached_property
     def first_tasks(self) -> list[Task[Any]]:
@@ -218,7 +238,7 @@ class _Staging:
         size = self.path.stat().st_size
         try:
             with (
-                ScratchWriter(self.folder) as writer,
+                ScratchWriter(self.folder, self.rows, self.wanted) as writer,
                 progress.task(f"Reading {self.path.name}", size, "bytes") as advance,
             ):
                 writer.add([], np.empty((0, file.dimension), np.float32))
@@ -239,9 +259,13 @@ class _Staging:
         return Language(scratch, scratch)
 
     def _part_tasks(self, file: PartedFile) -> Iterator[Task[Any]]:
-        for number, call in enumerate(file.parts(), start=1):
-            aside = self.folder if self.workers.elsewhere else None
-            yield Task(f"Reading {self.path}, part {number}", read_part, (self.path, call, aside))
+        for call in file.parts():
+            place: Place = self.folder if self.workers.elsewhere else None
+            if self.rows:
+                place = self.rows, self._handed_out
+            self._handed_out += 1
+            what = f"Reading {self.path}, part {self._handed_out}"
+            yield Task(what, read_part, (self.path, call, place))
 
     def _add(
         self,
@@ -259,6 +283,8 @@ class _Staging:
         elif aside is not None:
             writer.add_part(words, aside, kept, file.dimension)
             disk.remove(aside)
+        else:
+            writer.add_put(words, kept, len(part.words))
         advance(part.size)
 
     def _whole(self) -> Task[Any]:
@@ -273,18 +299,32 @@ class _Staging:
         return Language(scratch, scratch)
 
 
-def read_part(
-    path: Path, call: Callable[[], Part], folder: Path | None
-) -> tuple[Part, Path | None]:
-    """Read a part of a file; put its rows into a folder, if they are for another process."""
-    with _readable(path):
-        part = call()
-    if folder is None or part.vectors is None:
+def read_part(path: Path, call: Callable[[], Part], place: Place) -> tuple[Part, Path | None]:
+    """Read a part of a file; its rows go where they are wanted: what is sent back is small."""
+    if isinstance(place, tuple):
+        rows, number = place
+        with rows.turn(number):
+            part = _read(path, call)
+            rows.put(number, [_content(part)])
+        return replace(part, vectors=None), None
+    part = _read(path, call)
+    if place is None:
         return part, None
-    aside = new_path(folder, path.name)
+    aside = new_path(place, path.name)
     with disk.create(aside) as stream:
-        stream.write(np.ascontiguousarray(part.vectors).data)
+        stream.write(_content(part))
     return replace(part, vectors=None), aside
+
+
+def _read(path: Path, call: Callable[[], Part]) -> Part:
+    with _readable(path):
+        return call()
+
+
+def _content(part: Part) -> memoryview:
+    """Return the bytes of the rows that were read."""
+    assert part.vectors is not None
+    return np.ascontiguousarray(part.vectors).reshape(-1).view(np.uint8).data
 
 
 def stage_whole(
@@ -296,13 +336,13 @@ def stage_whole(
         for words, rows in _blocks(path, chosen.stream(existing(path), max_words)):
             writer.add(words, rows)
         scratch = writer.close(is_finite=True)
+    scratch.look_up(extra)
     _check_extra(scratch, extra)
     return scratch, [str(warning.message) for warning in warned]
 
 
 def _check_extra(scratch: Scratch, extra: list[str]) -> None:
     """Refuse extra words that a file without subwords does not hold."""
-    scratch.look_up(extra)
     for word in extra:
         if word not in scratch:
             raise unknown_word(word, len(scratch))
@@ -326,6 +366,12 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def _ranges(file: Path) -> range:
+    """Return where the ranges of a file that are hashed by themselves begin."""
+    with _readable(file):
+        return range(0, file.stat().st_size, _HASHED_BYTES)
 
 
 def hash_of(embeddings: Embeddings) -> str:

@@ -1,6 +1,6 @@
 """What an alignment wrote and from what: align.json beside the files, so that a run can go on.
 
-    {"format": 2, "files": {"en.vec": {"from": FINGERPRINT,
+    {"format": 3, "files": {"en.vec": {"from": FINGERPRINT,
                                        "content": {"en.vec": [SIZE, HASH]}}, "mapper": {...}},
      "checksum": HASH, "options": {"mapper": "geomm", "vectors": {"en": "../wiki.en.vec"}, ...}}
 
@@ -99,12 +99,18 @@ def parse_record(path: Path) -> dict[str, dict[str, Any]]:
     return files
 
 
-def content_of(paths: list[Path], folder: Path) -> Content:
-    """Return the size and hash of files, and of those in folders, by their names in a folder."""
+def content_of(paths: list[Path], folder: Path, known: Mapping[str, str]) -> Content:
+    """Return the size and hash of files, and of those in folders, by their names in a folder.
+
+    Parameters
+    ----------
+    known
+        Hashes that were taken already, by name.
+    """
+    files = {file.relative_to(folder).as_posix(): file for path in paths for file in files_in(path)}
     return {
-        file.relative_to(folder).as_posix(): [file.stat().st_size, content_hash(file)]
-        for path in paths
-        for file in files_in(path)
+        name: [file.stat().st_size, known.get(name) or content_hash(file)]
+        for name, file in files.items()
     }
 
 

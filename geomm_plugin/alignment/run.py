@@ -37,6 +37,7 @@ from geomm_plugin.alignment.stage import (
 from geomm_plugin.alignment.writing import Aligned
 from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.errors import FileError, ParameterError
+from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import check_writable, sentences
 from geomm_plugin.files.lock import alone_in
@@ -316,10 +317,11 @@ class _Run:
         return self.mapper
 
     def _stage_mapper(self, staged: Record, prints: Mapping[str, str]) -> None:
-        def write(folder: Path) -> None:
+        def write(folder: Path) -> dict[str, str]:
             disk.make_folder(folder)
             for name, content in mapper_files(self.mapper).items():
                 disk.write_file(folder / name, content)
+            return {}
 
         add_to_stage(staged, MAPPER, prints[MAPPER], write)
 
@@ -347,17 +349,23 @@ class _Run:
         tasks = {language: aligned.tasks(self.workers) for language, aligned in files.items()}
         parts = self.workers.in_order(task for some in tasks.values() for task in some)
         shapes = {}
-        for language, aligned in files.items():
-            write = partial(self._write_file, aligned, parts, len(tasks[language]))
-            add_to_stage(staged, aligned.name, prints[aligned.name], write)
-            shapes[language] = (len(aligned.raw), aligned.embeddings.dimension)
+        # One thread of BLAS for all that is mapped here: others would spin while blocks are
+        # written; and threads of ours that limit it for themselves would free each other's.
+        with few_threads():
+            for language, aligned in files.items():
+                write = partial(self._write_file, aligned, parts, len(tasks[language]))
+                add_to_stage(staged, aligned.name, prints[aligned.name], write)
+                shapes[language] = (len(aligned.raw), aligned.embeddings.dimension)
         return shapes
 
-    def _write_file(self, aligned: Aligned, parts: Iterator[Path], count: int, path: Path) -> None:
-        aligned.write(path, parts, count)
+    def _write_file(
+        self, aligned: Aligned, parts: Iterator[Any], count: int, path: Path
+    ) -> dict[str, str]:
+        hashes = aligned.write(path, parts, count)
         new = [self.output / file.name for file in path.parent.iterdir()]
         refuse_neighbors(self.output / path.name, new)
         refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
+        return hashes
 
 
 def _refuse_links(output: Path, names: Iterable[str]) -> None:

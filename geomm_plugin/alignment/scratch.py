@@ -16,7 +16,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
-from typing import Any, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.files import disk
 from geomm_plugin.files.rows_on_disk import RowsOnDisk
+from geomm_plugin.files.turns import FileInTurns
 from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
@@ -97,6 +98,10 @@ class RowOf(Mapping[str, int]):
                     self._known[word] = row
         self._every = None
 
+    def know(self, row_of: Mapping[str, int | None]) -> None:
+        """Take in the rows of some words; None for those that have none."""
+        self._known |= row_of
+
     def __getitem__(self, word: object) -> int:
         row = self._find(word)
         if row is None:
@@ -157,8 +162,12 @@ class Scratch(Embeddings):
         return Scratch(*self._arguments, workers)
 
     def look_up(self, words: Iterable[str]) -> None:
-        """Find the rows of some words in one pass over all words."""
+        """Find the rows of some words in one pass over all words, unless they are known."""
         self._row_of.look_up(words)
+
+    def know(self, row_of: Mapping[str, int | None]) -> None:
+        """Take in the rows of some words; None for those that have none."""
+        self._row_of.know(row_of)
 
     @property
     def row_of(self) -> Mapping[str, int]:  # type: ignore[override]
@@ -222,18 +231,39 @@ def _of_rows(function: Callable[[Matrix], T], table: RowsOnDisk, rows: slice) ->
     return function(table[rows])
 
 
-class ScratchWriter:
-    """Writes the scratch files of a language, words and rows in order."""
+def rows_in_turns(folder: Path) -> FileInTurns:
+    """Return a file for the rows of a language, to be put there by several processes."""
+    return FileInTurns.create(_rows_path(folder))
 
-    def __init__(self, folder: Path):
-        stem = self._stem = str(new_path(folder, "scratch"))
+
+def _rows_path(folder: Path) -> Path:
+    return Path(f"{new_path(folder, 'scratch')}{_ROWS}")
+
+
+class ScratchWriter:
+    """Writes the scratch files of a language, words and rows in order.
+
+    Parameters
+    ----------
+    folder
+        Where the files are made.
+    others
+        The file of rows, if others put them there.
+    wanted
+        Words that will be looked up.
+    """
+
+    def __init__(self, folder: Path, others: FileInTurns | None = None, wanted: Iterable[str] = ()):
+        self._path = _rows_path(folder) if others is None else others.path
+        self._stem = str(self._path).removesuffix(_ROWS)
         self._count = self._bytes = 0
         self._shape: tuple[int, npt.DTypeLike] = (0, np.float32)
+        self._row_of: dict[str, int | None] = dict.fromkeys(wanted)
+        self._put = 0  # rows by others so far, those that are left out included
+        self._kept: list[slice] = []  # which of them are not
         self._files = ExitStack()
-        self._rows, self._words, self._ends = (
-            self._files.enter_context(disk.create(Path(f"{stem}{suffix}")))
-            for suffix in (_ROWS, _WORDS, _ENDS)
-        )
+        self._words, self._ends = map(self._create, (_WORDS, _ENDS))
+        self._rows = self._create(_ROWS) if others is None else None
 
     def __enter__(self) -> ScratchWriter:
         return self
@@ -242,20 +272,28 @@ class ScratchWriter:
         self._files.close()
 
     def add(self, words: Sequence[str], rows: Matrix) -> None:
-        """Write words and their vectors."""
+        """Write words and their vectors; none, to say their form only."""
         self._shape = rows.shape[1], rows.dtype.newbyteorder("=")
-        self._rows.write(np.ascontiguousarray(rows, self._shape[1]).data)
-        self._add_words(words)
+        if len(rows):
+            assert self._rows is not None
+            self._rows.write(np.ascontiguousarray(rows, self._shape[1]).data)
+            self._add_words(words)
 
     def add_part(
         self, words: Sequence[str], part: Path, kept: Iterable[slice], dimension: int
     ) -> None:
         """Write words, and some rows of float32 that are in a file already."""
-        self._shape = dimension, np.float32
+        assert self._rows is not None
         row_bytes = 4 * dimension
         for rows in kept:
             size = (rows.stop - rows.start) * row_bytes
             disk.append(self._rows, part, rows.start * row_bytes, size)
+        self._add_words(words)
+
+    def add_put(self, words: Sequence[str], kept: Iterable[slice], count: int) -> None:
+        """Write words; their rows are some of the next ones that others put there, so many."""
+        self._kept += [slice(self._put + rows.start, self._put + rows.stop) for rows in kept]
+        self._put += count
         self._add_words(words)
 
     def close(
@@ -267,14 +305,27 @@ class ScratchWriter:
         """Return what was written."""
         self._files.close()
         dimension, dtype = self._shape
+        if self._count < self._put:
+            row_bytes = 4 * dimension
+            bounds = [(rows.start * row_bytes, rows.stop * row_bytes) for rows in self._kept]
+            disk.close_gaps(self._path, bounds)
         shape = (self._count, dimension)
-        return Scratch(self._stem, shape, np.dtype(dtype).str, attributes, is_finite, workers)
+        scratch = Scratch(self._stem, shape, np.dtype(dtype).str, attributes, is_finite, workers)
+        scratch.know(self._row_of)
+        return scratch
+
+    def _create(self, suffix: str) -> BinaryIO:
+        return self._files.enter_context(disk.create(Path(f"{self._stem}{suffix}")))
 
     def _add_words(self, words: Sequence[str]) -> None:
         encoded = [word.encode(*_ENCODING) for word in words]
         ends = np.fromiter(accumulate(map(len, encoded)), np.int64, len(encoded)) + self._bytes
         self._words.write(b"".join(encoded))
         self._ends.write(ends.tobytes())
+        if self._row_of:
+            for row, word in enumerate(words, self._count):
+                if word in self._row_of:
+                    self._row_of[word] = row
         self._count += len(encoded)
         self._bytes = int(ends[-1]) if len(ends) else self._bytes
 

@@ -1,9 +1,11 @@
 """The second pass: every language mapped and written, range by range.
 
-    (scratch, rows, map) -> a part of the file    whoever is free
-    in order -> the file                          here
+    (scratch, rows, map) -> a part, at its place in the file    whoever is free
+    in order: the hash of what is there                         here
 
 Ranges are blocks of 8,192 rows, as one process maps them: the products are the same to the bit.
+Where a file is compressed, or its parts are made on other machines, each part is a file of its own,
+and they are joined here.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from typing import Any, TypeVar
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.scratch import Scratch, new_path, to_scratch
@@ -21,12 +24,18 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.file_parts import PartwiseFormat
 from geomm_plugin.files import disk
+from geomm_plugin.files.turns import FileInTurns
+from geomm_plugin.files.version import hash_of_growing
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.formats import Format
 from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.shared_space import MappedEmbeddings
 from geomm_plugin.work import Task, Workers
+
+T = TypeVar("T")
+
+_SECURED_PARTS = 12  # are brought to the disk at once
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,8 @@ class Aligned:
     transforms: tuple[Callable[[Matrix], Matrix], ...]  # what is done to its rows, in order
     written: Format
     name: str  # of the file
-    folder: Path  # for its parts on the way
+    folder: Path  # for what is on the way
+    in_turns: FileInTurns | None = None  # where workers put their parts, if not into own files
 
     @classmethod
     def of(
@@ -60,52 +70,93 @@ class Aligned:
         return reduce(MappedEmbeddings, self.transforms, self.raw)
 
     def for_workers(self, workers: Workers) -> Aligned:
-        """Return the same, with rows that workers in other processes can read."""
-        is_sent = workers.elsewhere and isinstance(self.written, PartwiseFormat)
-        if not is_sent or isinstance(self.raw, Scratch):
+        """Return the same, with rows that workers can read and a place for what they write."""
+        if workers.is_serial or not isinstance(self.written, PartwiseFormat):
             return self
-        return replace(self, raw=to_scratch(self.raw, self.folder))
+        aligned = self
+        if workers.elsewhere and not isinstance(self.raw, Scratch):
+            aligned = replace(aligned, raw=to_scratch(self.raw, self.folder))
+        if workers.in_turn and self.written.is_sum_of_parts(Path(self.name)):
+            file = FileInTurns.create(new_path(self.folder, self.name), self._head())
+            aligned = replace(aligned, in_turns=file)
+        return aligned
 
-    def tasks(self, workers: Workers) -> list[Task[Path]]:
+    def tasks(self, workers: Workers) -> list[Task[Path | int]]:
         """Return the parts to be written by others; none where the file is written here."""
         if workers.is_serial:
             return []
         if not isinstance(self.written, PartwiseFormat):
             is_sent = workers.elsewhere and isinstance(self.raw, Scratch)
             return [Task(f"Writing {self.name}", write_whole, (self,))] if is_sent else []
+        what = f"Writing {self.name}, rows {{}} to {{}}"
+        blocks = enumerate(slices(len(self.raw), BLOCK_ROWS))
         return [
-            Task(f"Writing {self.name}, rows {rows.start} to {rows.stop}", write_part, (self, rows))
-            for rows in slices(len(self.raw), BLOCK_ROWS)
+            Task(what.format(rows.start, rows.stop), put_part, (self, rows, number))
+            if self.in_turns
+            else Task(what.format(rows.start, rows.stop), write_part, (self, rows))
+            for number, rows in blocks
         ]
 
-    def write(self, path: Path, parts: Iterator[Path], count: int) -> None:
-        """Write the file: from so many parts, or here if there are none."""
+    def write(self, path: Path, parts: Iterator[Any], count: int) -> dict[str, str]:
+        """Write the file, from so many parts, or here if there are none; return hashes, if known.
+
+        Parameters
+        ----------
+        parts
+            What the tasks return, in their order.
+        """
         if not count:
-            # Mapped blocks are made between the writing; BLAS threads would spin meanwhile.
-            with few_threads():
-                self.written.write(path, self.embeddings)
+            self.written.write(path, self.embeddings)
         elif isinstance(self.written, PartwiseFormat):
             with progress.task(f"Writing {self.name}", len(self.raw), "words") as advance:
                 own = self._own(parts, advance)
-                self.written.join_parts(path, self.raw.words, self.embeddings.dimension, own)
+                if self.in_turns:
+                    digest = hash_of_growing(self.in_turns.path, self._secured(own))
+                    disk.rename(self.in_turns.path, path)
+                    return {path.name: digest}
+                self.written.join_parts(path, self._head(), own)
         else:
             with progress.task(f"Writing {self.name}"):
                 for file in sorted(next(parts).iterdir()):
                     disk.rename(file, path.with_name(file.name))
+        return {}
 
-    def _own(self, parts: Iterator[Path], advance: Callable[..., None]) -> Iterator[Path]:
+    def _head(self) -> bytes:
+        assert isinstance(self.written, PartwiseFormat)
+        return self.written.head(self.raw.words, self.embeddings.dimension)
+
+    def _own(self, parts: Iterator[T], advance: Callable[..., None]) -> Iterator[T]:
         for rows in slices(len(self.raw), BLOCK_ROWS):
             yield next(parts)
             advance(rows.stop - rows.start)
 
+    def _secured(self, ends: Iterator[int]) -> Iterator[int]:
+        """Bring the file to the disk meanwhile, so that nobody waits for all of it at the end."""
+        assert self.in_turns is not None
+        for number, end in enumerate(ends, start=1):
+            yield end
+            if not number % _SECURED_PARTS:
+                disk.secure(self.in_turns.path)
+
+    def pieces(self, rows: slice) -> Iterator[bytes]:
+        """Map some rows, and yield what they become in the file."""
+        assert isinstance(self.written, PartwiseFormat)
+        with few_threads():
+            yield from self.written.part(self.raw.words[rows], self.embeddings.rows(rows))
+
+
+def put_part(aligned: Aligned, rows: slice, number: int) -> int:
+    """Map some rows and write them at their place in the file; return where they end."""
+    assert aligned.in_turns is not None
+    with aligned.in_turns.turn(number):
+        return aligned.in_turns.put(number, list(aligned.pieces(rows)))
+
 
 def write_part(aligned: Aligned, rows: slice) -> Path:
     """Map some rows and write them into a file of their own."""
-    assert isinstance(aligned.written, PartwiseFormat)
     path = new_path(aligned.folder, aligned.name)
-    with few_threads():
-        block = aligned.embeddings.rows(rows)
-        aligned.written.write_part(path, aligned.raw.words[rows], block)
+    with disk.create(path) as stream:
+        stream.writelines(aligned.pieces(rows))
     return path
 
 

@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -89,10 +89,44 @@ def append(stream: BinaryIO, source: Path, begin: int = 0, size: int | None = No
             begin += len(block)
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder, whose parent is there."""
+def write_at(path: Path, begin: int, pieces: Sequence[bytes | memoryview]) -> None:
+    """Write pieces, one behind the other, into a file that is there; what is around them stays."""
+    _show("write", path)
+    with path.open("rb+", buffering=0) as stream:
+        stream.seek(begin)
+        for piece in pieces:
+            _write_all(stream, piece)
+
+
+def close_gaps(path: Path, kept: Sequence[tuple[int, int]]) -> None:
+    """Move ranges of bytes (begin, end) of a file, in order, to its beginning; cut off the rest."""
+    _show("write", path)
+    reached = 0
+    with path.open("rb+", buffering=0) as stream:
+        for begin, end in kept:
+            while begin < end and begin != reached:
+                stream.seek(begin)
+                block = stream.read(min(_BLOCK_BYTES, end - begin))
+                if not block:
+                    raise OSError(errno.EIO, f"{path} was cut off while it was in use")
+                stream.seek(reached)
+                _write_all(stream, block)
+                begin += len(block)
+                reached += len(block)
+            reached += end - begin
+        stream.truncate(reached)
+
+
+def _write_all(stream: io.FileIO, content: bytes | memoryview) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) :]
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Make a folder, whose parent is there, that is never open to more users than its mode says."""
     _show("mkdir", path)
-    path.mkdir()
+    path.mkdir(mode)
 
 
 def rename(source: Path, target: Path) -> None:

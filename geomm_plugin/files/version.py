@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from geomm_plugin.errors import FileError
 
@@ -64,16 +64,39 @@ def replaced_too_often(path: object) -> FileError:
 
 def content_hash(path: Path) -> str:
     """Return the SHA-256 hash of a file's content in hexadecimal digits, as `sha256sum` does."""
+    return hash_of_growing(path, [None])
+
+
+def hash_of_growing(path: Path, ends: Iterable[int | None]) -> str:
+    """Return the same of a file that is still written, always up to the end of what is there."""
     digest = hashlib.sha256()
+    begin = 0
+    for end in ends:
+        begin += _update(digest, path, begin, None if end is None else end - begin)
+        if end is not None and begin < end:
+            raise FileError(f"{path} was cut off while it was in use. Run it again.")
+    return digest.hexdigest()
+
+
+def hash_of_range(path: Path, begin: int, size: int) -> bytes:
+    """Return the SHA-256 hash of a range of a file's bytes."""
+    digest = hashlib.sha256()
+    _update(digest, path, begin, size)
+    return digest.digest()
+
+
+def _update(digest: Any, path: Path, begin: int, size: int | None) -> int:
+    """Feed bytes of a file, so many or all that there are, to a hash; return how many it was."""
+    view, done = memoryview(bytearray(_BLOCK_BYTES)), 0
     try:
         with path.open("rb", buffering=0) as stream:
-            block = bytearray(_BLOCK_BYTES)
-            view = memoryview(block)
-            while size := stream.readinto(block):
-                digest.update(view[:size])
+            stream.seek(begin)
+            while count := stream.readinto(view if size is None else view[: size - done]):
+                digest.update(view[:count])
+                done += count
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-    return digest.hexdigest()
+    return done
 
 
 def files_in(path: Path) -> list[Path]:

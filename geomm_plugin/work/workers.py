@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from geomm_plugin.errors import GeommError, ParameterError, WorkError
+from geomm_plugin.files.turns import CAN_WRITE_AT
 
 T = TypeVar("T")
 Kind: TypeAlias = Literal["processes", "threads"]
@@ -51,15 +52,24 @@ class Workers:
     width: int = 1
     elsewhere: bool = False  # in other processes: arguments are copied, memory is not shared
     client: Any = None  # Dask's, where the workers are a cluster's
+    in_turn: bool = False  # on this machine; tasks are begun in the order of their submission
 
     @property
     def is_serial(self) -> bool:
         """True if tasks are done one after the other, when their results are asked for."""
         return isinstance(self.executor, InThisProcess)
 
-    def in_order(self, tasks: Iterable[Task[T]]) -> Iterator[T]:
-        """Yield the results in the order of the tasks; a few tasks are worked on ahead."""
+    def in_order(self, tasks: Iterable[Task[T]], *, beside: bool = False) -> Iterator[T]:
+        """Yield the results in the order of the tasks; a few tasks are worked on ahead.
+
+        Parameters
+        ----------
+        beside
+            Whether it is work beside other work, for which half of the workers are left.
+        """
         ahead = 1 if self.is_serial else _AHEAD * self.width
+        if beside:
+            ahead = max(1, self.width // 2)
         waiting: deque[tuple[Task[T], Future[T]]] = deque()
         try:
             for task in tasks:
@@ -69,7 +79,7 @@ class Workers:
             while waiting:
                 yield self._result(*waiting.popleft())
         finally:
-            for _, future in waiting:
+            for _, future in reversed(waiting):  # so that none is begun whose turn cannot come
                 future.cancel()
 
     def as_completed(self, tasks: Sequence[Task[T]]) -> Iterator[tuple[int, T | WorkError]]:
@@ -166,7 +176,7 @@ def open_workers(
 
 def _with(executor: Executor, count: int, elsewhere: bool = False) -> Iterator[Workers]:
     try:
-        yield Workers(executor, count, elsewhere)
+        yield Workers(executor, count, elsewhere, in_turn=CAN_WRITE_AT)
     except BaseException:
         executor.shutdown(cancel_futures=True)
         raise

@@ -1,5 +1,6 @@
 """align() by any workers: the same bytes, also where one of them is killed, and nothing left."""
 
+import itertools
 import os
 import signal
 import sys
@@ -227,3 +228,35 @@ def test_an_input_that_is_replaced_before_its_hash_is_known_is_a_sentence(
     with pytest.raises(FileError, match="replaced while it was in use"):
         align(paths, PAIRS, output=tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_rows_of_words_that_repeat_leave_no_gap(files, tmp_path):
+    lines = (files / "es.vec").read_bytes().splitlines(keepends=True)
+    for row in (40, 41, 3000, 3002, 9000, 15_000, 19_999):
+        lines[row] = lines[row - 30]
+    (tmp_path / "es.vec").write_bytes(b"".join(lines))
+    written = {}
+    for jobs, max_words in itertools.product((1, 2), (None, 12_000)):
+        output = tmp_path / f"{jobs}-{max_words}"
+        with pytest.warns(UserWarning, match="repeat"):
+            align(
+                {"en": files / "en.vec", "es": tmp_path / "es.vec"},
+                PAIRS,
+                output=output,
+                max_words=max_words,
+                jobs=jobs,
+            )
+        written[jobs, max_words] = (output / "es.vec").read_bytes()
+    assert written[1, None] == written[2, None] != written[2, 12_000] == written[1, 12_000]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_part_that_cannot_be_written_ends_the_run(tmp_path, jobs):
+    words = [f"w{n}" for n in range(40_000)]  # five blocks of rows
+    vectors = np.random.default_rng(0).standard_normal((len(words), 4)).astype("f4")
+    words[9000] = "two\nlines"
+    embeddings = {"en": Embeddings(words, vectors), "es": Embeddings(words, vectors)}
+    pairs = {("en", "es"): [(word, word) for word in words[:50]]}
+    with pytest.raises(FormatError, match="holds a line break"):
+        align(embeddings, pairs, output=tmp_path / "out", jobs=jobs)
+    assert not (tmp_path / "out" / UNFINISHED / "scratch").exists()

@@ -1,5 +1,7 @@
 """Files that belong together are read as one version, while others replace them."""
 
+import errno
+import hashlib
 import os
 import shutil
 import threading
@@ -10,7 +12,7 @@ import pytest
 from geomm_adapters.npy_vectors import NpyVectors
 from geomm_plugin import Embeddings, align, load_mapper, read_embeddings, write_embeddings
 from geomm_plugin.errors import FileError
-from geomm_plugin.files.version import ATTEMPTS
+from geomm_plugin.files.version import ATTEMPTS, content_hash, hash_of_growing, hash_of_range
 from geomm_plugin.formats import read_languages
 from geomm_plugin.testing import make_toy
 
@@ -147,3 +149,32 @@ def test_a_saved_static_model_and_a_pipeline_name_their_files(tmp_path):
         (tmp_path / name).write_text("x")
     names = [path.name for path in StaticModelFolder().files(tmp_path)]
     assert names == ["model.safetensors", "tokenizer.json"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 2**20 - 1, 2**20, 2**20 + 1, 3 * 2**20 + 7])
+def test_hashes_are_those_of_the_bytes(tmp_path, size):
+    content = np.random.default_rng(size).bytes(size)
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    whole = hashlib.sha256(content).hexdigest()
+    assert content_hash(path) == whole
+    assert hash_of_growing(path, [0, size // 3, size // 3, size]) == whole
+    for begin, length in ((0, size), (size // 2, 10), (size, 4), (2, 2**20)):
+        part = content[begin : begin + length]
+        assert hash_of_range(path, begin, length) == hashlib.sha256(part).digest()
+
+
+def test_what_cannot_be_hashed_is_told(tmp_path):
+    with pytest.raises(FileError, match="Cannot read"):
+        content_hash(tmp_path / "missing")
+    (tmp_path / "file").write_bytes(b"short")
+    with pytest.raises(FileError, match="was cut off"):
+        hash_of_growing(tmp_path / "file", [2, 9])
+
+    def full_disk():
+        yield 2
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as raised:
+        hash_of_growing(tmp_path / "file", full_disk())
+    assert not isinstance(raised.value, FileError)  # who writes is at fault, not who reads

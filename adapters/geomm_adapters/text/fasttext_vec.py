@@ -84,48 +84,43 @@ class FastTextVec(PartwiseFormat):
             create_plain_or_gzip(path) as stream,
             progress.task(f"Writing {path.name}", len(embeddings), "words") as advance,
         ):
-            stream.write(self._head(embeddings.words, embeddings.dimension))
+            stream.write(self.head(embeddings.words, embeddings.dimension))
             start = 0
             for block in embeddings.blocks():
-                self._write_lines(stream, embeddings.words[start : start + len(block)], block)
+                stream.writelines(self.part(embeddings.words[start : start + len(block)], block))
                 start += len(block)
                 advance(len(block))
 
-    def write_part(self, path: Path, words: Sequence[str], rows: Matrix) -> None:
-        """Write lines from the midst of a file, not compressed."""
-        with disk.create(path) as stream:
-            self._write_lines(stream, words, rows)
+    def is_sum_of_parts(self, path: Path) -> bool:
+        """Tell whether a file is written as plain text."""
+        return path.suffix.lower() != ".gz"
 
-    def join_parts(
-        self, path: Path, words: Sequence[str], dimension: int, parts: Iterable[Path]
-    ) -> None:
+    def join_parts(self, path: Path, head: bytes, parts: Iterable[Path]) -> None:
         """Put the first line and all others together, compressed if the suffix says so."""
+        if self.is_sum_of_parts(path):
+            super().join_parts(path, head, parts)
+            return
         with create_plain_or_gzip(path) as stream:
-            stream.write(self._head(words, dimension))
+            stream.write(head)
             for part in parts:
-                if path.suffix.lower() == ".gz":
-                    _compress(stream, part)
-                else:
-                    disk.append(stream, part)
+                _compress(stream, part)
                 disk.remove(part)
 
-    def _head(self, words: Sequence[str], dimension: int) -> bytes:
-        """Return what stands before the first word."""
+    def head(self, words: Sequence[str], dimension: int) -> bytes:
+        """Return the first line, if there is one."""
         if self.has_header:
             return b"%d %d\n" % (len(words), dimension)
         if len(words):
             _check_first(words[0])
         return b""
 
-    def _write_lines(self, stream: BinaryIO, words: Sequence[str], block: Matrix) -> None:
-        rows = self._as_written(words, block)
-        for some in slices(len(rows), _ROWS_AT_ONCE):
-            stream.write(_lines(words[some], rows[some]))
-
-    def _as_written(self, words: Sequence[str], rows: Matrix) -> npt.NDArray[np.float32]:
+    def part(self, words: Sequence[str], rows: Matrix) -> Iterator[bytes]:
+        """Yield lines, some at a time."""
         if self.precision is not None:
             rows = np.round(rows.astype(np.float64), self.precision)
-        return finite_rows(words, rows)
+        finite = finite_rows(words, rows)
+        for some in slices(len(finite), _ROWS_AT_ONCE):
+            yield _lines(words[some], finite[some])
 
 
 def _compress(stream: BinaryIO, part: Path) -> None:
@@ -139,11 +134,13 @@ def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
     """Return lines: the rows as JSON, [[1,2],[3,4]], with spaces, each behind its word."""
     from orjson import OPT_SERIALIZE_NUMPY, dumps
 
-    text = np.frombuffer(bytearray(dumps(rows, option=OPT_SERIALIZE_NUMPY)), np.uint8)
-    text -= (text == ord(",")) * np.uint8(ord(",") - ord(" "))
+    text = dumps(rows, option=OPT_SERIALIZE_NUMPY).replace(b",", b" ")
+    view, begin = memoryview(text), 2  # behind "[["
     pieces: list[bytes | memoryview] = []
-    for word, row in zip(_bytes_of_each(words), bytes(text.data).split(b"]"), strict=False):
-        pieces += (word, b" ", memoryview(row)[2:], b"\n")  # behind "[[" or " ["
+    for word in _bytes_of_each(words):
+        end = text.index(b"]", begin)
+        pieces += (word, b" ", view[begin:end], b"\n")
+        begin = end + 3  # behind "] ["
     return b"".join(pieces)
 
 

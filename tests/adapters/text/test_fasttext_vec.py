@@ -320,7 +320,8 @@ def test_memory_follows_the_rows_and_not_the_text(tmp_path, monkeypatch, name):
     written = traced_peak(lambda: FastTextVec().write(tmp_path / name, embeddings))
     assert written < vectors.nbytes / 2
     read = traced_peak(lambda: FastTextVec().read(tmp_path / name))
-    assert read < vectors.nbytes * 9 / 8 + vocabulary + 2**20
+    compressed = 2**19 if name.endswith(".gz") else 0  # what isal reads at a time
+    assert read < vectors.nbytes * 9 / 8 + vocabulary + compressed + 2**20
 
 
 @pytest.mark.parametrize("name", ["mapped.vec", "mapped.safetensors"])
