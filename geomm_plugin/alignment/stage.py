@@ -26,7 +26,8 @@ from geomm_plugin.files.publication import NEW, is_private, publish
 UNFINISHED = ".geomm-unfinished"
 PART = "part"  # in a stage: what is being written
 SCRATCH = "scratch"  # in a stage: what is removed at its end, in any case
-MADE_HERE = "inode"  # in a stage: its own inode, which no archive can know
+MARK = "mark"  # in a stage: an empty file, of which no copy has the inode and the time of change
+IDENTITY = "identity"  # in a stage: both of them, as they were when it was made
 
 
 @contextmanager
@@ -75,18 +76,24 @@ def empty_stage(record: Record, but_for: Iterable[str] = ()) -> None:
 
 
 def add_to_stage(
-    record: Record, name: str, fingerprint: str, write: Callable[[Path], None]
+    record: Record, name: str, fingerprint: str, write: Callable[[Path], Mapping[str, str]]
 ) -> None:
-    """Write a file, or several that belong together, into the stage; then it is on the disk."""
+    """Write a file, or several that belong together, into the stage; then it is on the disk.
+
+    Parameters
+    ----------
+    write
+        Writes a path, and returns the hashes of files that it knows, by name.
+    """
     folder = record.folder.parent
     part = folder / PART
     disk.remove_tree(part)
     disk.make_folder(part)
-    write(part / name)
+    known = write(part / name)
     if not (part / name).exists():
         raise FileError(f"Cannot write {name}: the format wrote nothing of that name.")
     with ThreadPoolExecutor(1) as beside:  # one waits for the disk, the other for the processor
-        hashing = beside.submit(content_of, sorted(part.iterdir()), part)
+        hashing = beside.submit(content_of, sorted(part.iterdir()), part, known)
         disk.secure_tree(part)
         content = hashing.result()
     for path in sorted(part.iterdir()):
@@ -125,10 +132,10 @@ def remove_stage(output: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    disk.make_folder(folder)
-    disk.change_mode(folder, 0o700)
+    disk.make_folder(folder, 0o700)
     disk.make_folder(folder / NEW)
-    disk.write_file(folder / MADE_HERE, str(folder.stat().st_ino).encode())
+    disk.write_file(folder / MARK, b"")
+    disk.write_file(folder / IDENTITY, _identity(folder / MARK))
 
 
 def _is_own(folder: Path) -> bool:
@@ -136,10 +143,16 @@ def _is_own(folder: Path) -> bool:
     if not is_private(folder):
         return False
     try:
-        content = (folder / MADE_HERE).read_bytes()[:20]
-        return content == str(folder.stat().st_ino).encode() and (folder / NEW).is_dir()
+        content = (folder / IDENTITY).read_bytes()
+        return content == _identity(folder / MARK) and (folder / NEW).is_dir()
     except OSError:
         return False
+
+
+def _identity(path: Path) -> bytes:
+    """Return what an archive cannot know: inodes are used again, but not at the same time."""
+    status = path.lstat()
+    return f"{status.st_ino} {status.st_ctime_ns}".encode()
 
 
 def _replace(path: Path, content: bytes) -> None:
