@@ -111,9 +111,11 @@ def machine() -> str:
         names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
         processor = names[0].partition(":")[2].strip() if names else processor
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    limit = os.environ.get("OMP_NUM_THREADS")
+    threads = f" (OMP_NUM_THREADS={limit})" if limit else ""
     return (
-        f"{datetime.now(UTC):%Y-%m-%d}, {processor}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}, {libraries}.\n"
+        f"{datetime.now(UTC):%Y-%m-%d}, {processor}, {os.cpu_count()} cores{threads}, "
+        f"{platform.system()}, Python {platform.python_version()}, {libraries}.\n"
     )
 
 

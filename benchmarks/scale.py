@@ -68,7 +68,8 @@ def measure(folder: Path, arguments: list[str], base: str | None = None) -> Cost
 def _once(folder: Path, arguments: list[str], base: str | None) -> Cost:
     output = folder / "aligned"
     shutil.rmtree(output, ignore_errors=True)
-    environment = dict(os.environ)
+    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, too
     if base is not None:
         environment["PYTHONPATH"] = os.pathsep.join([base, f"{base}/adapters"])
     command = [sys.executable, "-W", "ignore", "-m", "geomm_plugin", *arguments]
