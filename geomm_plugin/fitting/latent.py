@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -35,28 +37,31 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
 
         A_hub = G^(1/2),     A_L = W_L G^(-1/2)
     """
-    parts = {language: svd(W) for language, W in maps.items()}
-    weights = [float(s.sum()) for _, s, _ in parts.values() if s.sum() > 0]
-    if not weights:
+    if not any(W.any() for W in maps.values()):
         raise LanguagesError(
             "The dictionary leaves no direction to map along: every map is zero. Check that its "
             "words have vectors that are not zero, and give more pairs."
         )
-    if len(parts) == 1:
-        (((language, (p, s, v))),) = parts.items()
+    if len(maps) == 1:
+        ((language, W),) = maps.items()
+        p, s, v = svd(W)
         kept = s > s.max() * SMALLEST
         root = np.sqrt(s[kept])
         return {hub: v[:, kept] * root, language: p[:, kept] * root}
-    typical = np.sqrt(np.mean(weights))
-    metrics = [(v * (s / s.sum())) @ v.T for _, s, v in parts.values() if s.sum() > 0]
+    weights, metrics = zip(*(_scaled_metric(W) for W in maps.values() if W.any()), strict=True)
     values, basis = hub_metric(metrics)
-    joined: dict[str, Matrix] = {hub: basis * (np.sqrt(values) * typical)}
-    return joined | {
-        language: W @ basis / (np.sqrt(values) * typical) for language, W in maps.items()
-    }
+    scales = np.sqrt(values) * np.sqrt(np.mean(weights))
+    return {hub: basis * scales} | {language: W @ basis / scales for language, W in maps.items()}
 
 
-def hub_metric(metrics: list[Matrix]) -> tuple[Vector, Matrix]:
+def _scaled_metric(W: Matrix) -> tuple[float, Matrix]:
+    """Return the trace of M = (W'W)^(1/2), and M / trace."""
+    _, s, v = svd(W)
+    trace = float(s.sum())
+    return trace, (v * (s / trace)) @ v.T
+
+
+def hub_metric(metrics: Sequence[Matrix]) -> tuple[Vector, Matrix]:
     """Return the eigenvalues and eigenvectors of the hub's metric, where they are not zero.
 
     W = A_L A_hub' is kept whatever G = A_hub A_hub' is. Words of L then have the metric W G^-1 W',
@@ -72,11 +77,11 @@ def hub_metric(metrics: list[Matrix]) -> tuple[Vector, Matrix]:
     with the residuals E_L = M_L - M_L G^-1 M_L and F_L = M_L - G, is inverted with the mean of
     M_L^2 in place of each:  X [(X'RX)_ij / (k_i k_j + 1)] X',  X'G^2X = I,  X' mean X = diag(k).
     """
-    b, basis = eigh(np.mean(metrics, axis=0))
+    b, basis = eigh(reduce(np.add, metrics) / len(metrics))
     kept = b > b.max(initial=0) * SMALLEST
     basis = basis[:, kept]
     own: list[Matrix] = [basis.T @ each @ basis for each in metrics]
-    squares: Matrix = np.mean([each @ each for each in own], axis=0)
+    squares: Matrix = reduce(np.add, (each @ each for each in own)) / len(own)
     inverse: Matrix = np.diag(1 / b[kept])
     metric: Matrix = np.diag(b[kept])
     distance = _distance(own, inverse, metric)
@@ -101,7 +106,7 @@ def hub_metric(metrics: list[Matrix]) -> tuple[Vector, Matrix]:
 
 def _distance(metrics: list[Matrix], inverse: Matrix, metric: Matrix) -> float:
     """Return the sum that is minimized, for G^-1 and G."""
-    parts = [part for M in metrics for part in (M @ inverse @ M - M, metric - M)]
+    parts = (part for M in metrics for part in (M @ inverse @ M - M, metric - M))
     return float(sum(np.vdot(part, part) for part in parts))
 
 
