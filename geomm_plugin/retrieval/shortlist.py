@@ -19,14 +19,16 @@ import numpy as np
 
 from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import eigh
+from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED
 from geomm_plugin.retrieval.mutual import BestNeighbors, nearest_by_tiles
+from geomm_plugin.retrieval.near_rows import near_rows
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 from geomm_plugin.work import each_part, some_crew
 
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
-LISTED = 24  # nearest rows by the cheap products; `nearest_by_tiles` adds six
-ROWS_AT_A_TIME = 256  # whose lists are multiplied at a time: 9 MB at d = 300
+LISTED = 30  # nearest rows by the cheap products
+ROWS_AT_A_TIME = 64  # whose lists are multiplied at a time: 2 MB at d = 300
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,10 @@ class Shortlist:
         if min(len(x), len(z)) < LEAST_ROWS:
             return None
         directions = principal_directions(x, z, LENGTH_SHARE)
-        of_source, of_target = nearest_by_tiles(x @ directions, z @ directions, LISTED, tiles)
+        x, z = x @ directions, z @ directions
+        if lists := near_rows(x, z, LISTED):
+            return cls(*lists)
+        of_source, of_target = nearest_by_tiles(x, z, LISTED - MORE_THAN_ASKED, tiles)
         return cls(of_source.columns, of_target.columns)
 
     def best(self, source: Rows, target: Rows, k: int = 10) -> BestNeighbors:

@@ -36,7 +36,7 @@ def test_the_directions_are_the_fewest_that_keep_the_length():
 def test_where_all_that_counts_is_listed_it_is_brute_force(monkeypatch):
     monkeypatch.setattr(shortlist, "LEAST_ROWS", 1)
     x, z = languages(60, 24, 0.5)  # lists of 30 rows, products of few directions
-    monkeypatch.setattr(shortlist, "LISTED", 54)
+    monkeypatch.setattr(shortlist, "LISTED", 60)
     assert principal_directions(x, z, shortlist.LENGTH_SHARE).shape[1] < 12
     cosines = x.astype(float) @ z.T
     r_target = np.sort(cosines, axis=1)[:, -10:].mean(axis=1)
