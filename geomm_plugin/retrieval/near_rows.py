@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, Tiles, Vector, slices
+from geomm_plugin.arrays import Mask, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.work import each_part, some_crew
 
@@ -25,9 +25,11 @@ SAMPLED = 8  # every so manieth row tells the floors
 LEAST_NEAR = 12  # rows of the sample that reach a floor: so many are near in any case
 CROWDED = 8  # times as many near rows as expected: many are equal
 COLUMNS_A_PART = 2048
+ROWS_AT_A_TIME = 1024  # of a sample's products, and of lists that are made
 IN_CACHE = Tiles(256, 1024)  # 1 MB of float32
 
-Near: TypeAlias = "tuple[RowIndices, RowIndices, Vector]"  # rows, columns, products
+Numbers: TypeAlias = npt.NDArray[np.int32]  # of rows: there are some millions of them at a time
+Near: TypeAlias = "tuple[Numbers, Numbers, Vector]"  # rows, columns, products
 
 
 def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, RowIndices] | None:
@@ -42,15 +44,16 @@ def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, Ro
         found = list(each_part("Comparing", _near_part, (source, target, *floors, size), parts))
     if any(part is None for part in found):
         return None
-    near = [part[0] for part in found if part is not None]
     of_target = np.concatenate([part[1] for part in found if part is not None])
-    return _nearest(_joined(near), len(source), size), of_target
+    near = _joined([part[0] for part in found if part is not None])
+    del found
+    return _nearest(near, len(source), size), of_target
 
 
 def _floors(queries: Matrix, targets: Matrix) -> Vector:
     """Return for each query what at least 12 of all targets exceed."""
     sample = np.ascontiguousarray(targets[::SAMPLED])
-    parts = list(slices(len(queries), BLOCK_ROWS // 8))
+    parts = list(slices(len(queries), ROWS_AT_A_TIME))
     return np.concatenate(list(each_part("Comparing", _floors_part, (queries, sample), parts)))
 
 
@@ -80,14 +83,15 @@ def _near_part(
         most -= len(row)
         if most < 0:
             return None
-        forth.append((row[is_forth], column[is_forth] + columns.start, product[is_forth]))
+        start = np.int32(columns.start)
+        forth.append((row[is_forth], column[is_forth] + start, product[is_forth]))
         back.append((column[is_back], row[is_back], product[is_back]))
     return _joined(forth), _nearest(_joined(back), count, size)
 
 
 def _near(
     source: Matrix, target: Matrix, source_floors: Vector, target_floors: Vector
-) -> Iterator[tuple[RowIndices, RowIndices, Vector, Mask, Mask]]:
+) -> Iterator[tuple[Numbers, Numbers, Vector, Mask, Mask]]:
     """Yield rows and columns whose products are above a floor, and above which: tile by tile."""
     tile = IN_CACHE.rows * IN_CACHE.columns
     products, above, also = np.empty(tile, np.float32), np.empty(tile, bool), np.empty(tile, bool)
@@ -100,10 +104,12 @@ def _near(
             is_near = np.greater(product, x_floors[:, None], out=_shaped(above, shape))
             is_near |= np.greater(product, z_floors, out=_shaped(also, shape))
             at = np.flatnonzero(is_near)
-            row, column = np.divmod(at, len(z))
+            row, column = np.divmod(at.astype(np.int32), np.int32(len(z)))
             value = product.ravel()[at]
             is_forth, is_back = value > x_floors[row], value > z_floors[column]
-            yield row + rows.start, column + columns.start, value, is_forth, is_back
+            row += np.int32(rows.start)
+            column += np.int32(columns.start)
+            yield row, column, value, is_forth, is_back
 
 
 def _shaped(buffer: npt.NDArray[np.generic], shape: tuple[int, int]) -> npt.NDArray[np.generic]:
@@ -121,7 +127,7 @@ def _nearest(near: Near, count: int, size: int) -> RowIndices:
     row, column, product = (array[order] for array in near)
     ends = np.cumsum(np.bincount(row, minlength=count))
     listed = np.full((count, size), -1, np.intp)
-    for rows in slices(count, BLOCK_ROWS):
+    for rows in slices(count, ROWS_AT_A_TIME):
         begins = np.concatenate([[ends[rows.start - 1] if rows.start else 0], ends[rows]])
         part = slice(begins[0], begins[-1])
         at = row[part] - rows.start
