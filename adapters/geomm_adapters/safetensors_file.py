@@ -16,7 +16,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -27,6 +27,7 @@ from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.files import disk
+from geomm_plugin.files.packed_words import ENCODING, unpack_words
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.formats import Format, finite_blocks
 
@@ -37,7 +38,6 @@ _LENGTH_BYTES = 8
 _MAX_EMPTY_SIDE = 2**31  # rows or columns of a tensor that holds no numbers
 _ALIGNMENT = 64
 _LONGEST_HEADER = 10**8  # as the format's own library
-_ENCODING = ("utf-8", "surrogatepass")  # any text at all, also bytes that were not UTF-8
 
 
 class SafetensorsFile(Format):
@@ -61,9 +61,9 @@ class SafetensorsFile(Format):
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
-        text = "".join(embeddings.words).encode(*_ENCODING)
+        text = "".join(embeddings.words).encode(*ENCODING)
         ends = np.fromiter(
-            accumulate(len(word.encode(*_ENCODING)) for word in embeddings.words),
+            accumulate(len(word.encode(*ENCODING)) for word in embeddings.words),
             np.int64,
             len(embeddings),
         )
@@ -107,13 +107,12 @@ def write_header(
 
 def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
     """Cut a text into the words that end at `ends`."""
-    bounds = [0, *ends.tolist()]
+    bounds = np.concatenate([[0], ends]).astype(np.int64)
     # Compared, not subtracted: the difference of two int64 may overflow.
-    if bounds[-1] > len(text) or min(bounds[:2]) < 0 or (ends[1:] < ends[:-1]).any():
+    if bounds[-1] > len(text) or (bounds[1:] < bounds[:-1]).any():
         raise tensors.error("the ends of the words are out of order")
-    whole = text[: bounds[-1]].tobytes()
     try:
-        return [whole[begin:end].decode(*_ENCODING) for begin, end in pairwise(bounds)]
+        return unpack_words(text[: bounds[-1]].tobytes(), bounds)
     except UnicodeDecodeError as error:
         raise tensors.error(f"the words are not UTF-8 ({error})") from error
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
@@ -24,13 +24,13 @@ import numpy.typing as npt
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.files import disk
+from geomm_plugin.files.packed_words import ENCODING, unpack_words
 from geomm_plugin.files.rows_on_disk import RowsOnDisk
 from geomm_plugin.files.turns import FileInTurns
 from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
 
-_ENCODING = ("utf-8", "surrogatepass")  # any text at all
 _ROWS, _WORDS, _ENDS = ".rows", ".words", ".ends"
 
 
@@ -70,13 +70,12 @@ class WordsOnDisk(Sequence[str]):
         if start == stop:
             return []
         first = max(0, start - 1)
-        bounds = self._ends[first:stop].ravel().astype(np.int64).tolist()
-        bounds = bounds if start else [0, *bounds]
+        bounds = self._ends[first:stop].ravel().astype(np.int64)
+        bounds = bounds if start else np.concatenate([np.zeros(1, np.int64), bounds])
         with self._text.open("rb") as file:
             file.seek(bounds[0])
             text = file.read(bounds[-1] - bounds[0])
-        places = [bound - bounds[0] for bound in bounds]
-        return [text[begin:end].decode(*_ENCODING) for begin, end in pairwise(places)]
+        return unpack_words(text, bounds - bounds[0])
 
 
 class RowOf(Mapping[str, int]):
@@ -318,7 +317,7 @@ class ScratchWriter:
         return self._files.enter_context(disk.create(Path(f"{self._stem}{suffix}")))
 
     def _add_words(self, words: Sequence[str]) -> None:
-        encoded = [word.encode(*_ENCODING) for word in words]
+        encoded = [word.encode(*ENCODING) for word in words]
         ends = np.fromiter(accumulate(map(len, encoded)), np.int64, len(encoded)) + self._bytes
         self._words.write(b"".join(encoded))
         self._ends.write(ends.tobytes())
