@@ -27,7 +27,7 @@ from geomm_plugin.fitting.induction import Induction
 from geomm_plugin.fitting.loop import Loop
 from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.rounds import Rounds
-from geomm_plugin.fitting.seeds import Language, as_seed
+from geomm_plugin.fitting.seeds import Language, Seed, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
@@ -79,11 +79,15 @@ class SelfLearner(ConfirmedMapper):
             }
         return maps
 
+    def starts(self) -> list[Seed]:
+        """Return the seeds, to be tried in turn."""
+        return [as_seed(choice, seed=self.seed) for choice in self.seeds]
+
     def seed_pairs(
         self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
     ) -> Pairs:
         """Return what the seeds find between each language and the hub."""
-        seeds = [as_seed(choice, seed=self.seed) for choice in self.seeds]
+        seeds = self.starts()
         languages = {name: Language(words[name], vectors[name]) for name in vectors}
         pairs: dict[LanguagePair, RowPairs] = {}
         for edge in hub_edges(languages, getattr(self, "hub", None)):

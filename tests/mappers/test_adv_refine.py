@@ -68,6 +68,16 @@ def test_the_cost_of_a_long_run_is_told_before_its_first_step(monkeypatch):
     assert "2.0 CPU hours" in events[0] and events[1:] == ["epoch"]
 
 
+def test_games_differ_in_their_random_seed_only():
+    starts = get_mapper("adv_refine", seed=7, games=3).starts()
+    assert [seed.seed for seed in starts] == [7, 8, 9]
+    mapper = get_mapper("adv_refine", seeds=("adversarial:seed=5", "cognates", "adversarial"))
+    assert [seed.name for seed in mapper.set_params(games=2).starts()] == [
+        *("adversarial", "cognates", "adversarial", "adversarial")
+    ]
+    assert [seed.seed for seed in mapper.starts() if seed.name == "adversarial"] == [5, 0, 1]
+
+
 def test_axes_have_a_sign_and_numbers_a_size():
     random = np.random.default_rng(0)
     rows = random.exponential(size=(500, 12)) * np.linspace(3, 1, 12)
