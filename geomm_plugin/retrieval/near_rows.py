@@ -1,7 +1,7 @@
 """The nearest rows of every row of two languages, both ways, from one look at their products.
 
-    floor_i = the 12th largest of x_i . z_j over every eighth j
-    near_i  = {j: x_i . z_j >= floor_i},   of which the nearest are listed;   so for each z_j, too
+    floor_i = the 12th largest of x_i . z_j over every eighth j, less what rounding may change
+    near_i  = {j: x_i . z_j > floor_i},   of which the nearest are listed;   so for each z_j, too
 
 A row has about a hundred near ones. With floors known beforehand nothing has to be sorted while
 products are made: tiles are small enough to be compared while they are in the cache, and most of
@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import few_threads
+from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.work import each_part, some_crew
 
-SAMPLED = 8  # every so manieth row tells the floors
+SAMPLED = 8  # one of so many rows tells the floors
 LEAST_NEAR = 12  # rows of the sample that reach a floor: so many are near in any case
 CROWDED = 8  # times as many near rows as expected: many are equal
 COLUMNS_A_PART = 2048
@@ -35,6 +36,7 @@ Near: TypeAlias = "tuple[Numbers, Numbers, Vector]"  # rows, columns, products
 def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, RowIndices] | None:
     """List the nearest targets of each source row, and the nearest sources of each target row.
 
+    Rows are of length 1 at most.
     Lists are in no order, and -1 at empty places; few are shorter than `size`. Where many rows are
     equal, so that no floor keeps them apart, there are no lists.
     """
@@ -51,7 +53,7 @@ def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, Ro
 
 
 def _floors(queries: Matrix, targets: Matrix) -> Vector:
-    """Return for each query what at least 12 of all targets exceed."""
+    """Return for each query what at least 12 of all targets exceed, however they are multiplied."""
     sample = np.ascontiguousarray(targets[::SAMPLED])
     parts = list(slices(len(queries), ROWS_AT_A_TIME))
     return np.concatenate(list(each_part("Comparing", _floors_part, (queries, sample), parts)))
@@ -61,7 +63,8 @@ def _floors_part(queries: Matrix, sample: Matrix, rows: slice) -> Vector:
     products = queries[rows] @ sample.T
     place = max(0, len(sample) - LEAST_NEAR)
     products.partition(place, axis=1)
-    floors: Vector = np.nextafter(products[:, place], np.float32(-np.inf))
+    # Other blocks of a product round otherwise: many equal rows could all fall below their own.
+    floors: Vector = products[:, place] - np.float32(2 * rounding(sample.shape[1]))
     return floors
 
 

@@ -20,7 +20,7 @@ def assert_nearest(listed, products):
     for columns, values in zip(listed, products, strict=True):
         own = columns[columns >= 0]
         assert len(np.unique(own)) == len(own) >= LEAST_NEAR
-        assert values[own].min() >= np.delete(values, own).max()
+        assert values[own].min() >= np.delete(values, own).max() - 1e-6  # equal but for rounding
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(700, 900), (3000, 400)])
@@ -32,6 +32,16 @@ def test_the_nearest_are_listed_both_ways(sources, targets, size):
     assert_nearest(of_source, x @ z.T)
     assert_nearest(of_target, z @ x.T)
     assert (of_source < 0).mean() < 0.02  # few lists are short
+
+
+@pytest.mark.parametrize("dimension", [7, 16, 33, 79])
+def test_equal_rows_at_a_floor_are_near(dimension):
+    x, z = rows(1111, 10, dimension), rows(1300, 11, dimension)
+    z[100:420:8], x[3:800:9] = z[0], x[1]
+    x[50] = unit(z[:1] + rows(1, 12, dimension))[0]  # the equal ones are its 12 nearest
+    of_source, of_target = near_rows(x, z, 14)
+    assert_nearest(of_source, x @ z.T)
+    assert_nearest(of_target, z @ x.T)
 
 
 def test_no_part_and_no_crew_changes_the_lists(monkeypatch):
