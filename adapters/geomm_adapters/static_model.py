@@ -164,7 +164,8 @@ def _embeddings(table: _Table, description: Mapping[str, Any], ids_of: Ids | Non
         ids = [number for number in ids_of(word) if number < table.count]
         if not ids:
             return None
-        mean: Vector = table.vectors(ids).mean(axis=0)
+        with np.errstate(all="ignore"):  # a file may hold NaN: whoever uses the vector will see it
+            mean: Vector = table.vectors(ids).mean(axis=0)
         return mean
 
     return SubwordEmbeddings(words, vectors, subwords)

@@ -145,3 +145,11 @@ def test_a_written_folder_is_a_model_of_model2vec(tmp_path):
     write_embeddings({"dog": vectors[0], "cat": vectors[1]}, tmp_path / "b", format="static_model")
     model = model2vec.StaticModel.from_pretrained(tmp_path / "b", force_download=False)
     assert np.array_equal(model.encode("DOG"), vectors[0])  # words have no capitals
+
+
+def test_numbers_that_are_no_numbers_are_averaged_without_a_warning():
+    model = static_model(wordpiece(), np.float16)
+    bad = np.array([0x7C01, 0x7C00, 0xFC00, 0x7BFF], np.uint16).view(np.float16)  # NaN, inf, huge
+    model.embedding[TOKENS.index("dog")], model.embedding[TOKENS.index("##s")] = bad, bad[::-1]
+    vector = as_embeddings(model).vector("dogs")
+    assert vector.shape == (4,) and not np.isfinite(vector).any()
