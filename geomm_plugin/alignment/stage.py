@@ -143,8 +143,11 @@ def _is_own(folder: Path) -> bool:
     if not is_private(folder):
         return False
     try:
-        content = (folder / IDENTITY).read_bytes()
-        return content == _identity(folder / MARK) and (folder / NEW).is_dir()
+        expected = _identity(folder / MARK)
+        if not (folder / IDENTITY).is_file() or not (folder / NEW).is_dir():  # a pipe has no end
+            return False
+        with (folder / IDENTITY).open("rb") as file:
+            return file.read(len(expected) + 1) == expected
     except OSError:
         return False
 

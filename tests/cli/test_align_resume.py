@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from geomm_adapters import FastTextVec
 from geomm_plugin import Embeddings, write_embeddings
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.stage import IDENTITY, MARK, UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError
 from geomm_plugin.mappers import Procrustes
@@ -140,7 +140,7 @@ def test_without_resume_what_a_stopped_run_left_is_removed(align, stopped, tmp_p
     assert not (tmp_path / "out" / UNFINISHED).exists()
 
 
-@pytest.mark.parametrize("damage", ["content", "copied", "others may write"])
+@pytest.mark.parametrize("damage", ["content", "copied", "changed", "pipe", "others may write"])
 def test_what_a_stopped_run_left_is_believed_only_if_it_is_its_own(
     align, stopped, tmp_path, damage
 ):
@@ -154,6 +154,11 @@ def test_what_a_stopped_run_left_is_believed_only_if_it_is_its_own(
         shutil.rmtree(unfinished)
         (tmp_path / "between").mkdir()
         shutil.copytree(tmp_path / "copy", unfinished)
+    if damage == "changed":  # as a copy is that was given the same inode
+        os.utime(unfinished / MARK)
+    if damage == "pipe":  # which an archive may hold, too
+        (unfinished / IDENTITY).unlink()
+        os.mkfifo(unfinished / IDENTITY)
     if damage == "others may write":
         unfinished.chmod(0o777)
     kept = ["mapper"] if damage == "content" else []
