@@ -23,7 +23,7 @@ from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.work import each_part, some_crew
 
 SAMPLED = 8  # one of so many rows tells the floors
-LEAST_NEAR = 12  # rows of the sample that reach a floor: so many are near in any case
+LEAST_NEAR = 12  # rows of the sample that reach a floor: so many are near, more than CSLS averages
 CROWDED = 8  # times as many near rows as expected: many are equal
 COLUMNS_A_PART = 2048
 ROWS_AT_A_TIME = 1024  # of a sample's products, and of lists that are made
@@ -36,9 +36,13 @@ Near: TypeAlias = "tuple[Numbers, Numbers, Vector]"  # rows, columns, products
 def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, RowIndices] | None:
     """List the nearest targets of each source row, and the nearest sources of each target row.
 
-    Rows are of length 1 at most.
     Lists are in no order, and -1 at empty places; few are shorter than `size`. Where many rows are
     equal, so that no floor keeps them apart, there are no lists.
+
+    Parameters
+    ----------
+    source, target
+        Rows of length 1 at most, in float32.
     """
     parts = list(slices(len(target), COLUMNS_A_PART))
     with some_crew(), few_threads():

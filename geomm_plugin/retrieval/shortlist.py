@@ -28,6 +28,7 @@ from geomm_plugin.work import each_part, some_crew
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
 LISTED = 30  # nearest rows by the cheap products
+AVERAGED = 10  # neighbours in the means of CSLS; every list holds more
 ROWS_AT_A_TIME = 64  # whose lists are multiplied at a time: 2 MB at d = 300
 
 
@@ -51,12 +52,12 @@ class Shortlist:
         of_source, of_target = nearest_by_tiles(x, z, LISTED - MORE_THAN_ASKED, tiles)
         return cls(of_source.columns, of_target.columns)
 
-    def best(self, source: Rows, target: Rows, k: int = 10) -> BestNeighbors:
+    def best(self, source: Rows, target: Rows) -> BestNeighbors:
         """Return the best of what is listed by CSLS, for rows of the words that were searched."""
         x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
         forth_cosines = _listed_cosines(x, z, self.of_source)
         back_cosines = _listed_cosines(z, x, self.of_target)
-        r_target, r_source = _means(forth_cosines, k), _means(back_cosines, k)
+        r_target, r_source = _means(forth_cosines), _means(back_cosines)
         forth, gaps = _best(self.of_source, forth_cosines, r_source)
         back, _ = _best(self.of_target, back_cosines, r_target)
         return BestNeighbors(forth, gaps - r_target, back)
@@ -95,9 +96,10 @@ def _cosines_of_rows(queries: Matrix, targets: Matrix, columns: RowIndices, rows
     return cosines
 
 
-def _means(cosines: Matrix, k: int) -> Vector:
-    """Return the mean of the k largest of each row."""
-    means: Vector = np.partition(cosines, -k, axis=1)[:, -k:].mean(axis=1, dtype=np.float64)
+def _means(cosines: Matrix) -> Vector:
+    """Return the mean of the ten largest of each row."""
+    largest = np.partition(cosines, -AVERAGED, axis=1)[:, -AVERAGED:]
+    means: Vector = largest.mean(axis=1, dtype=np.float64)
     return means
 
 
