@@ -88,14 +88,13 @@ class Aligned:
         if not isinstance(self.written, PartwiseFormat):
             is_sent = workers.elsewhere and isinstance(self.raw, Scratch)
             return [Task(f"Writing {self.name}", write_whole, (self,))] if is_sent else []
-        what = f"Writing {self.name}, rows {{}} to {{}}"
-        blocks = enumerate(slices(len(self.raw), BLOCK_ROWS))
-        return [
-            Task(what.format(rows.start, rows.stop), put_part, (self, rows, number))
-            if self.in_turns
-            else Task(what.format(rows.start, rows.stop), write_part, (self, rows))
-            for number, rows in blocks
-        ]
+        return [self._task(*each) for each in enumerate(slices(len(self.raw), BLOCK_ROWS))]
+
+    def _task(self, number: int, rows: slice) -> Task[Path | int]:
+        what = f"Writing {self.name}, rows {rows.start} to {rows.stop}"
+        if self.in_turns:
+            return Task(what, put_part, (self, rows, number))
+        return Task(what, write_part, (self, rows))
 
     def write(self, path: Path, parts: Iterator[Any], count: int) -> dict[str, str]:
         """Write the file, from so many parts, or here if there are none; return hashes, if known.

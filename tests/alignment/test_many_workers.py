@@ -18,6 +18,7 @@ from geomm_plugin import Embeddings, align, write_embeddings
 from geomm_plugin.alignment import run as run_module
 from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError, WorkError
+from geomm_plugin.testing import make_toy
 
 WORDS = 20_000  # more than two blocks of rows
 PAIRS = {("en", "es"): [(f"en{n}", f"es{n}") for n in range(0, 3000, 7)]}
@@ -260,3 +261,10 @@ def test_a_part_that_cannot_be_written_ends_the_run(tmp_path, jobs):
     with pytest.raises(FormatError, match="holds a line break"):
         align(embeddings, pairs, output=tmp_path / "out", jobs=jobs)
     assert not (tmp_path / "out" / UNFINISHED / "scratch").exists()
+
+
+def test_a_name_may_hold_braces(tmp_path):
+    toy = make_toy(("{0}", "{es}"))
+    output = tmp_path / "out"
+    align(toy.embeddings, toy.dictionaries, "procrustes", output=output, jobs=2)
+    assert sorted(path.name for path in output.glob("*.vec")) == ["{0}.vec", "{es}.vec"]
