@@ -40,10 +40,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.fitting.riemannian_mapper import RiemannianMapper
     from geomm_plugin.fitting.seeds.cognates import cognates
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
-    from geomm_plugin.hookspecs import hookimpl
     from geomm_plugin.mapper import LinearMapper, Mapper
     from geomm_plugin.normalize import Normalizer
     from geomm_plugin.registry import as_mapper, as_retrieval, get_mapper
+    from geomm_plugin.registry.hookspecs import hookimpl
     from geomm_plugin.retrieval import CSLS, Cosine, Feature, InvertedSoftmax, Reranked, Retrieval
     from geomm_plugin.shared_space import SharedSpace
     from geomm_plugin.storage import load_mapper, load_reranking, save_mapper
@@ -116,7 +116,7 @@ _NAMES_IN = {
     "fitting.riemannian_mapper": ("RiemannianMapper",),
     "fitting.seeds.cognates": ("cognates",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),
-    "hookspecs": ("hookimpl",),
+    "registry.hookspecs": ("hookimpl",),
     "mapper": ("LinearMapper", "Mapper"),
     "normalize": ("Normalizer",),
     "registry": ("as_mapper", "as_retrieval", "get_mapper"),

@@ -19,7 +19,7 @@ from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import written_beside
 from geomm_plugin.files.text_lines import read_lines, split_columns
-from geomm_plugin.parameters import plain_number
+from geomm_plugin.registry.parameters import plain_number
 from geomm_plugin.source_file import SourceFile
 
 

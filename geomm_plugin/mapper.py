@@ -33,9 +33,14 @@ from geomm_plugin.factorization import FactorizationError, few_threads
 from geomm_plugin.fitting.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
-from geomm_plugin.notebook import html_table
-from geomm_plugin.parameters import changed_parameters, check_known, check_parameters, parameters_of
+from geomm_plugin.registry.parameters import (
+    changed_parameters,
+    check_known,
+    check_parameters,
+    parameters_of,
+)
 from geomm_plugin.shared_space import MappedEmbeddings, Reranking, SharedSpace
+from geomm_plugin.text import html_table
 
 Vectors: TypeAlias = Mapping[str, NormalizedVectors]  # by language, each row normalized when read
 Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from geomm_plugin.printable import printable
+from geomm_plugin.text import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -18,7 +18,6 @@ from geomm_plugin.arrays import (
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
-from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import (
     CSLS,
@@ -30,6 +29,7 @@ from geomm_plugin.retrieval import (
     best_neighbors,
 )
 from geomm_plugin.retrieval.neighborhood_file import save_means, saved_means
+from geomm_plugin.text import html_table
 from geomm_plugin.work import Cluster, crew
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]

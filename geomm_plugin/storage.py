@@ -33,8 +33,8 @@ from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.files.version import ATTEMPTS, Version, replaced_too_often
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
-from geomm_plugin.parameters import check_parameters, choice_text
 from geomm_plugin.registry import get_mapper
+from geomm_plugin.registry.parameters import check_parameters, choice_text
 from geomm_plugin.shared_space import Reranking
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions

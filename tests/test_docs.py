@@ -17,9 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 import geomm_plugin
-from geomm_plugin import hookspecs, registry, write_embeddings
+from geomm_plugin import registry, write_embeddings
 from geomm_plugin.cli import group
 from geomm_plugin.demo import FOLDER
+from geomm_plugin.registry import hookspecs
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

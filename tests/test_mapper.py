@@ -20,7 +20,7 @@ from geomm_plugin.errors import (
 )
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.mappers import GeoMM, Procrustes
-from geomm_plugin.parameters import parse_settings
+from geomm_plugin.registry.parameters import parse_settings
 from geomm_plugin.testing import Toy, make_toy
 
 LINEAR = ["procrustes", "geomm", "unconstrained", "regression", "metric_only", "rotation_only"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from geomm_plugin import Embeddings, SharedSpace, evaluate, get_mapper
-from geomm_plugin.notebook import html_table
+from geomm_plugin.text import html_table
 
 ODD = "<script>alert(1)</script>"
 

@@ -18,10 +18,10 @@ from geomm_plugin import (
     registry,
     write_embeddings,
 )
-from geomm_plugin.catalog import Catalog
 from geomm_plugin.errors import FormatError, ParameterError, PluginError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
-from geomm_plugin.plugins import Plugins
+from geomm_plugin.registry.catalog import Catalog
+from geomm_plugin.registry.plugins import Plugins
 
 
 class Renamed(Procrustes):

@@ -55,7 +55,7 @@ def test_help_imports_click_and_nothing_heavy():
     code = "from geomm_plugin.cli import group\ngroup(['--help'], standalone_mode=False)"
     modules = imported_by(code)
     rooms = {name for name in ours(modules) if not name.startswith("geomm_plugin.cli")}
-    assert rooms <= {"geomm_plugin", "geomm_plugin.errors", "geomm_plugin.printable"}
+    assert rooms <= {"geomm_plugin", "geomm_plugin.errors", "geomm_plugin.text"}
     assert not {f"geomm_plugin.cli.{name}" for name in COMMANDS} & modules
     assert not (HEAVY | {"numpy", "pluggy"}) & modules
 

@@ -28,7 +28,7 @@ from geomm_adapters.text.multilingual_text import MultilingualText
 from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.formats import Format
-from geomm_plugin.hookspecs import hookimpl
+from geomm_plugin.registry.hookspecs import hookimpl
 
 __all__ = [
     "ArrowFile",

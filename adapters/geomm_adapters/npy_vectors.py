@@ -20,7 +20,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
 from geomm_plugin.files import disk
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
-from geomm_plugin.parameters import plain_number
+from geomm_plugin.registry.parameters import plain_number
 
 _VOCABULARIES = (".vocab", ".vocab.txt", ".words", ".txt")  # looked for in this order
 _PICKLE_BEGINS = b"\x80"  # the first byte of protocols 2 and above; no text in UTF-8 begins so

@@ -14,7 +14,7 @@ from typing import Any
 from geomm_plugin import registry
 from geomm_plugin.alignment.inputs import Inputs
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import choice_text
+from geomm_plugin.registry.parameters import choice_text
 
 
 def run_options(

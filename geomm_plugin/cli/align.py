@@ -14,7 +14,7 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.configuration import Configurable
 from geomm_plugin.cli.output import json_option
 from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.parameters import choice_text, split_specs
+from geomm_plugin.registry.parameters import choice_text, split_specs
 
 
 @click.command(cls=Configurable)

@@ -12,8 +12,8 @@ from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
 from geomm_plugin.evaluation.likeness import Likeness, likeness
 from geomm_plugin.evaluation.tables import text_table
-from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_mapper
+from geomm_plugin.text import printable
 
 SUSPICIOUS_PAIRS_SHOWN = 20
 

@@ -22,7 +22,7 @@ from geomm_plugin.evaluation.scores import Scores
 from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
 from geomm_plugin.evaluation.task import Task
 from geomm_plugin.evaluation.translation import UnknownWords, evaluate
-from geomm_plugin.parameters import split_spec
+from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile

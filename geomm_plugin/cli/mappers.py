@@ -9,7 +9,7 @@ import click
 
 from geomm_plugin import registry
 from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.parameters import parameters_of
+from geomm_plugin.registry.parameters import parameters_of
 
 
 @click.command()

@@ -17,7 +17,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, GeommError, LanguagesError, ParameterError
 from geomm_plugin.files.publication import is_trusted
 from geomm_plugin.formats import check_exists, find_format, read_languages
-from geomm_plugin.parameters import split_spec, split_specs
+from geomm_plugin.registry.parameters import split_spec, split_specs
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.storage import load_reranking
 

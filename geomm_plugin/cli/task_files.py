@@ -12,7 +12,7 @@ from geomm_plugin import registry
 from geomm_plugin.cli import forms
 from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
 from geomm_plugin.evaluation.task import Task
-from geomm_plugin.parameters import split_specs
+from geomm_plugin.registry.parameters import split_specs
 from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.source_file import SourceFile
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext, suppress
 
 import click
 
-from geomm_plugin.printable import printable, printable_json
+from geomm_plugin.text import printable, printable_json
 
 
 def show(text: object = "", *, err: bool = False, nl: bool = True) -> None:

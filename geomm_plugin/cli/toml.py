@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.printable import printable
+from geomm_plugin.text import printable
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 

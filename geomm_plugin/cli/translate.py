@@ -14,10 +14,10 @@ from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.printable import printable
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
+from geomm_plugin.text import printable
 
 USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 

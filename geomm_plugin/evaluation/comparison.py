@@ -35,8 +35,8 @@ from geomm_plugin.evaluation.translation import (
 from geomm_plugin.fitting.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
+from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, job_count

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from geomm_plugin import registry
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.parameters import (
+from geomm_plugin.registry import as_mapper
+from geomm_plugin.registry.parameters import (
     changed_parameters,
     parameters_of,
     split_choice,
     split_specs,
 )
-from geomm_plugin.registry import as_mapper
 
 ALL = "all"
 

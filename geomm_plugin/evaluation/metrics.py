@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geomm_plugin.arrays import RowIndices, Vector
-from geomm_plugin.hookspecs import hookimpl
+from geomm_plugin.registry.hookspecs import hookimpl
 
 NOT_FOUND = int(np.iinfo(np.intp).max)  # the rank of a translation that cannot be found
 

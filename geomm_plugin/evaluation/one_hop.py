@@ -34,10 +34,10 @@ from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
 from geomm_plugin.fitting.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.text import html_table
 
 MAPPERS = ("procrustes", "msf", "geomm", "geomm_multi")  # those of the paper's table
 METHODS = ("composition", "pipeline", "joint")

@@ -16,7 +16,7 @@ import numpy as np
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.files.text_lines import read_lines, split_columns
-from geomm_plugin.parameters import plain_number
+from geomm_plugin.registry.parameters import plain_number
 from geomm_plugin.shared_space import SharedSpace
 
 ScoredPairs: TypeAlias = list[tuple[str, str, float]]

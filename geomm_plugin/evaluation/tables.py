@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import missing_extra
-from geomm_plugin.printable import printable, terminal_width
+from geomm_plugin.text import printable, terminal_width
 
 if TYPE_CHECKING:
     import pandas

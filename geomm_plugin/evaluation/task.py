@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from geomm_plugin.arrays import Vector
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.significance import Interval, bootstrap_interval
-from geomm_plugin.hookspecs import hookimpl
+from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.shared_space import SharedSpace
 
 if TYPE_CHECKING:

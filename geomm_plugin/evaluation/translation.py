@@ -19,10 +19,10 @@ from geomm_plugin.dictionary import Dictionary, DictionaryLike, as_dictionary, w
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.evaluation.breakdown import By, break_down, check_by
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
-from geomm_plugin.notebook import html_table
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.text import html_table
 from geomm_plugin.work import Cluster, crew
 
 UnknownWords = Literal["skip", "wrong"]

@@ -19,7 +19,7 @@ from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 # A value of lambda, or "auto": the best on held-out words.
 Regularization: TypeAlias = Annotated[float, AtLeast(0)] | Literal["auto"]

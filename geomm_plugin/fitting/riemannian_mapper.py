@@ -32,8 +32,8 @@ from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.latent import root_of_square
 from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
-from geomm_plugin.parameters import AtLeast
 from geomm_plugin.registry import as_mapper
+from geomm_plugin.registry.parameters import AtLeast
 
 SMALLEST = 1e-6  # eigenvalue of the first metric, as a part of the largest: it must be definite
 

@@ -31,7 +31,7 @@ from geomm_plugin.fitting.seeds import Language, Seed, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.mappers.adv_refine import AdvRefine
 from geomm_plugin.mappers.cca import CCA
@@ -27,6 +26,7 @@ from geomm_plugin.mappers.sl_unsup import SLUnsup
 from geomm_plugin.mappers.umwe import UMWE
 from geomm_plugin.mappers.unconstrained import Unconstrained
 from geomm_plugin.mappers.wasserstein_procrustes import WassersteinProcrustes
+from geomm_plugin.registry.hookspecs import hookimpl
 
 __all__ = [
     "CCA",

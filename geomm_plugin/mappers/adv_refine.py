@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 
 from geomm_plugin.fitting.seeds import Seed, as_seed
 from geomm_plugin.mappers.icp import UnsupervisedRotation
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.msf import power
-from geomm_plugin.parameters import Within
+from geomm_plugin.registry.parameters import Within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -32,7 +32,7 @@ from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.normalize import NormalizedVectors, unit
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 TILE_ROWS = 512  # dictionary words that are compared with the vocabulary at a time: 20 MB at 10,000
 REFRESH = 10  # steps after which hard negatives are looked for again

@@ -36,7 +36,7 @@ from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import ClosedForm
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.work import each_part
 
 

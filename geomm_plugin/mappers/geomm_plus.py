@@ -46,7 +46,7 @@ from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learner import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import NormalizedVectors
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

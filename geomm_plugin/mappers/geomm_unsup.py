@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from geomm_plugin.mappers.geomm_plus import GeoMMPlus
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -35,7 +35,7 @@ from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverR
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 NO_PAIRS = RowPairs(np.empty(0, np.intp), np.empty(0, np.intp))
 

@@ -21,7 +21,7 @@ from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverR
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import cost_of
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

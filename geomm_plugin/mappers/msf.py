@@ -32,7 +32,7 @@ from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.two_sided import SMALLEST, TwoSidedMapper
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -36,7 +36,7 @@ from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.normalize import NormalizedVectors
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.retrieval.exact.best import Best
 
 TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB

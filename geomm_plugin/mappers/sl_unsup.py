@@ -35,7 +35,7 @@ from geomm_plugin.fitting.start import hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.msf import MSF
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 
 MIN_GAIN = 1e-6  # of the mean similarity; a smaller rise counts as none, as published
 NEIGHBORS = 10  # of CSLS

@@ -32,7 +32,7 @@ from geomm_plugin.fitting.seeds import Language, as_seed
 from geomm_plugin.fitting.start import find_start, hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 SWEEPS = 3  # over the languages, in each round: rotations settle against each other
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geomm_plugin.hookspecs import hookimpl
+from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.retrieval.cosine import Cosine
 from geomm_plugin.retrieval.csls import CSLS
 from geomm_plugin.retrieval.exact.bias import KnownBias

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from geomm_plugin.arrays import TILES, Tiles
-from geomm_plugin.parameters import check_parameters
+from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.hnsw import HnswIndex

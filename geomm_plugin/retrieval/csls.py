@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from geomm_plugin.arrays import TILES, Tiles
-from geomm_plugin.parameters import AtLeast, check_parameters
+from geomm_plugin.registry.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.hnsw import HnswIndex

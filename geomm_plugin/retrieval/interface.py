@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
-from geomm_plugin.parameters import changed_parameters
+from geomm_plugin.registry.parameters import changed_parameters
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
-from geomm_plugin.parameters import Within, check_parameters
+from geomm_plugin.registry.parameters import Within, check_parameters
 from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.dots import rounding

@@ -25,10 +25,10 @@ import numpy as np
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import DictionaryError, GeommError, NotFittedError
-from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.parameters import (
+from geomm_plugin.registry.hookspecs import hookimpl
+from geomm_plugin.registry.parameters import (
     AtLeast,
     Parameter,
     Within,

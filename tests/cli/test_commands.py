@@ -17,7 +17,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
-from geomm_plugin.parameters import parameters_of
+from geomm_plugin.registry.parameters import parameters_of
 
 EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))
 EN_ES, EN_IT = (f"{pair}={FOLDER / pair}.train.txt" for pair in ("en-es", "en-it"))

@@ -26,8 +26,8 @@ from geomm_plugin.evaluation.diagnosis import diagnose
 from geomm_plugin.evaluation.likeness import likeness
 from geomm_plugin.evaluation.similarity import evaluate_similarity
 from geomm_plugin.files.text_lines import read_lines
-from geomm_plugin.parameters import split_choice
 from geomm_plugin.registry import as_mapper
+from geomm_plugin.registry.parameters import split_choice
 from geomm_plugin.retrieval import CSLS, Cosine
 
 WORDS = 1500

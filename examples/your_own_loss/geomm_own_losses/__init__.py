@@ -17,7 +17,7 @@ import autograd.numpy as np
 from numpy.random import default_rng
 
 from geomm_plugin import RiemannianMapper, hookimpl
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 GROUP = 128  # pairs whose words are compared with each other
 

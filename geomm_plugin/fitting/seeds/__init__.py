@@ -12,7 +12,12 @@ from geomm_plugin.fitting.seeds.numerals import Numerals
 from geomm_plugin.fitting.seeds.seed import Language, Seed
 from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
 from geomm_plugin.fitting.seeds.wasserstein import Wasserstein
-from geomm_plugin.parameters import check_parameters, parameters_of, parse_settings, split_choice
+from geomm_plugin.registry.parameters import (
+    check_parameters,
+    parameters_of,
+    parse_settings,
+    split_choice,
+)
 
 __all__ = ["SEEDS", "Language", "Seed", "as_seed"]
 

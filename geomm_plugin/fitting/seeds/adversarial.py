@@ -32,7 +32,7 @@ from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.seeds.icp import principal
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.normalize import unit
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 
 JUDGED_WORDS = 4000  # most frequent words whose translations judge an epoch

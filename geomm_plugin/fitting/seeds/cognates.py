@@ -21,7 +21,7 @@ from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.dictionary import Dictionary, RowPairs
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import Raised
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 

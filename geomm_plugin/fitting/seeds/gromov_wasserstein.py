@@ -28,7 +28,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.seeds.cognates import MIN_RAISED, RAISED_PER_WORD, alike_rows
 from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import factor, profiles
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 
 SWEEPS = 10  # of Sinkhorn, for each coupling
 WARMEST, COLDEST = 1.0, 0.05  # eps at the first and the last step

@@ -21,7 +21,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh, polar
 from geomm_plugin.fitting.moments import finite
 from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 
 TILT = 0.1  # size of the random rotation of a start, in radians a plane
 ROUND_STEPS = 5  # steps after which the worse half of the starts is dropped

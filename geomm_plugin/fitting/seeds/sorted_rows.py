@@ -17,7 +17,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import factor, profiles
-from geomm_plugin.parameters import AtLeast, Within
+from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors
 
 

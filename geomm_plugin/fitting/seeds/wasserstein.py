@@ -25,7 +25,7 @@ from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.seeds.gromov_wasserstein import in_deviations, sinkhorn
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.normalize import unit
-from geomm_plugin.parameters import AtLeast
+from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.retrieval import mutual_neighbors
 
 RELAXED_WORDS = 1000  # of the convex relaxation

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from geomm_plugin import registry
 from geomm_plugin.errors import ParameterError, did_you_mean
-from geomm_plugin.parameters import check_parameters
 from geomm_plugin.registry import as_retrieval
+from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval.interface import Retrieval
 from geomm_plugin.retrieval.rerank.feature import Base, Feature
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex

@@ -8,9 +8,9 @@ import pytest
 from geomm_plugin import registry
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.hookspecs import hookimpl
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
+from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.retrieval import CSLS, Cosine, Feature, Reranked, UnitRows
 from geomm_plugin.retrieval.rerank import reranked_index
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams

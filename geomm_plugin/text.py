@@ -1,4 +1,4 @@
-r"""Words are data on a terminal, too: what is not printable is shown escaped.
+r"""Words are data, on a terminal and in HTML, too: what is not printable is shown escaped.
 
 A vocabulary may hold anything: escape sequences that recolor, retitle or answer for a terminal,
 controls that turn the direction of the text around, line breaks. They are shown as Python's repr
@@ -8,9 +8,11 @@ India are spelt with them, and they change nothing but the shape of letters.
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import sys
+from collections.abc import Iterable, Sequence
 
 JOINERS = "\u200c\u200d"
 
@@ -37,6 +39,21 @@ def printable_json(text: str) -> str:
 
 def _is_harmless(character: str, keep: str) -> bool:
     return character.isprintable() or character in JOINERS or character in keep
+
+
+def escaped(text: str) -> str:
+    """Return a text for HTML; bytes that were not UTF-8 are shown as such."""
+    return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def html_table(header: Sequence[str], lines: Iterable[Sequence[str]], title: str = "") -> str:
+    """Return a small table for notebooks, in which every text is escaped."""
+    head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in line)}</tr>" for line in lines
+    )
+    caption = f"<caption>{escaped(title)}</caption>" if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def terminal_width() -> int | None:

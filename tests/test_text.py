@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
-from geomm_plugin.printable import JOINERS, printable, printable_json
+from geomm_plugin.text import JOINERS, printable, printable_json
 
 HOSTILE = ["\x1b]0;title\x07", "\x1b[31m", "\x9b2J", "a\u202eb", "\u2066x", "\rover", "\u2028"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from geomm_plugin.catalog import Catalog
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.parameters import check_known, parameters_of
-from geomm_plugin.plugins import Plugins
+from geomm_plugin.registry.catalog import Catalog
+from geomm_plugin.registry.parameters import check_known, parameters_of
+from geomm_plugin.registry.plugins import Plugins
 
 if TYPE_CHECKING:
     from geomm_plugin.evaluation.metrics import Metric

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
-from geomm_plugin.parameters import parse_settings, split_choice, split_specs
-from geomm_plugin.plugins import PLUGIN_PART, Origin, Plugins
+from geomm_plugin.registry.parameters import parse_settings, split_choice, split_specs
+from geomm_plugin.registry.plugins import PLUGIN_PART, Origin, Plugins
 
 T = TypeVar("T")
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from geomm_plugin import hookspecs
 from geomm_plugin.errors import GeommError, PluginError, did_you_mean
+from geomm_plugin.registry import hookspecs
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from geomm_plugin.catalog import Catalog
+    from geomm_plugin.registry.catalog import Catalog
 
 BUILT_IN = (
     "geomm_plugin.mappers",
