@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 ROOT = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: demo test fuzz test-browser test-torch test-wheel lint format docs wheel benchmark audit test-lowest clean
+.PHONY: demo test fuzz mutants test-elsewhere test-browser test-torch test-wheel lint format docs wheel benchmark audit test-lowest clean
 
 demo: .venv/core
 	$(BIN)/geomm demo
@@ -22,6 +22,14 @@ SEED := $(or $(SEED),$(shell date +%s))
 fuzz: .venv/test              # hostile files, models and requests: over 100,000 new ones, in half an hour
 	@echo "make fuzz FUZZ=$(FUZZ) SEED=$(SEED)"
 	FUZZ=$(FUZZ) $(BIN)/python -m pytest -q --hypothesis-seed=$(SEED) tests/fuzz
+
+mutants: .venv/test           # code broken on purpose: the tests must notice; lists those that survive
+	$(BIN)/python tests/mutants/run.py
+
+# Another user, an odd path, LANG=C, an empty environment, random order. CORE=SkylakeX or Sandybridge:
+# OpenBLAS's kernels of another processor.
+test-elsewhere:
+	bash tests/elsewhere.sh
 
 test-torch: .venv/test        # adv_refine; torch brings gigabytes, so it has an environment of its own
 	$(PYTHON) -m venv .venv-torch

@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.errors import LanguagesError
 from geomm_plugin.fitting.moments import Moments, cross
 
 RANDOM = np.random.default_rng(0)
@@ -37,3 +39,9 @@ def test_labels_follow_their_pairs():
     assert np.allclose(cross(Z, X, pairs.reverse()), cross(X, Z, pairs).T)
     assert pairs.take(np.array([2, 0])).label().tolist() == [2.0, 0.5]
     assert RowPairs(SOURCE, TARGET).take(np.array([2, 0])).label().tolist() == [1.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_vectors_too_large_to_be_multiplied_are_refused():
+    with pytest.raises(LanguagesError, match="too large to be multiplied"):
+        Moments.of(X * 1e200, Z, RowPairs(SOURCE, TARGET))
