@@ -1,6 +1,6 @@
 """Break the code on purpose, one line at a time: the tests must notice.
 
-    python tests/mutants/run.py [WORD...]       # those whose name holds one of the words; all without
+    python tests/mutants/run.py [WORD...]     # those whose name holds one of the words, or all
 
 Each mutant of `mutants.py` is a file, a text that stands in it once, the text to put there instead,
 and the tests that must fall. A copy of the checkout is broken, never the checkout itself. Ends with
