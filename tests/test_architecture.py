@@ -14,7 +14,7 @@ PACKAGES = {"geomm_plugin": ROOT, "geomm_adapters": ROOT / "adapters"}
 ROOMS = (
     ("errors", "text", "progress", "arrays", "factorization", "source_file"),
     ("registry", "files", "work"),
-    ("embeddings", "dictionary", "language_graph", "normalize"),
+    ("rows", "embeddings", "dictionary", "language_graph", "normalize"),
     ("formats", "file_parts"),
     ("datasets",),
     ("retrieval",),
