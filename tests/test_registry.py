@@ -11,6 +11,7 @@ import pytest
 from geomm_plugin import (
     Embeddings,
     Format,
+    LinearMapper,
     as_embeddings,
     get_mapper,
     hookimpl,
@@ -149,7 +150,14 @@ class Secretive:
         raise RuntimeError("no name for you")
 
 
+class Abstract(LinearMapper):
+    """Has no learn."""
+
+    name = "abstract"
+
+
 BAD_ITEMS = {
+    "an abstract class": (Abstract, "'abstract'; it does not define learn"),
     "a name that is taken": (Impostor, r"GeoMM \(geomm-plugin.*Impostor"),
     "no name": (object, "has no name"),
     "an instance": (Renamed(), "registers an instance of .*Renamed "),

@@ -149,6 +149,11 @@ class Catalog(Mapping[str, T]):
                 f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
                 f"must inherit from {self.base.replace(':', '.')}."
             )
+        if missing := sorted(getattr(kind, "__abstractmethods__", ())):
+            raise PluginError(
+                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
+                f"does not define {', '.join(missing)}."
+            )
         if name in entries:
             first = entries[name]
             raise PluginError(
