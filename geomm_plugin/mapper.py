@@ -30,7 +30,7 @@ from geomm_plugin.errors import (
     did_you_mean,
 )
 from geomm_plugin.factorization import FactorizationError, few_threads
-from geomm_plugin.fitting.fit_report import FitReport, PairCounts, report_of
+from geomm_plugin.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
 from geomm_plugin.normalize import NormalizedVectors, Normalizer
 from geomm_plugin.registry.parameters import (

@@ -31,7 +31,7 @@ from geomm_plugin.files.outputs import make_folders
 from geomm_plugin.files.publication import ALIGNED, published
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.files.version import ATTEMPTS, Version, replaced_too_often
-from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.registry.parameters import check_parameters, choice_text

@@ -19,7 +19,7 @@ ROOMS = (
     ("datasets",),
     ("retrieval",),
     ("shared_space",),
-    ("fitting.fit_report",),
+    ("fit_report",),
     ("mapper",),
     ("fitting",),
     ("mappers",),

@@ -43,7 +43,7 @@ from geomm_plugin.files.atomic import check_writable, sentences
 from geomm_plugin.files.lock import alone_in
 from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs, refuse_losses
 from geomm_plugin.files.publication import recover
-from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.formats import (
     Format,

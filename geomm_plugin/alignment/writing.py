@@ -26,7 +26,7 @@ from geomm_plugin.file_parts import PartwiseFormat
 from geomm_plugin.files import disk
 from geomm_plugin.files.turns import FileInTurns
 from geomm_plugin.files.version import hash_of_growing
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.formats import Format
 from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
 from geomm_plugin.normalize import unit

@@ -32,7 +32,7 @@ from geomm_plugin.evaluation.translation import (
     chosen_metrics,
     evaluate,
 )
-from geomm_plugin.fitting.fit_report import FitReport, report_of
+from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_retrieval

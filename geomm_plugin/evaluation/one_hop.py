@@ -31,7 +31,7 @@ from geomm_plugin.evaluation.metrics import depth_of
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
 from geomm_plugin.evaluation.tables import Cell, Table, places
 from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
-from geomm_plugin.fitting.fit_report import report_of
+from geomm_plugin.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_retrieval

@@ -15,7 +15,7 @@ from typing import Any
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.source_file import SourceFile
 
 PACKAGES = ("geomm-plugin", "numpy", "scipy", "pymanopt")

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from geomm_plugin import progress
 from geomm_plugin.evaluation.task import TaskScore
 from geomm_plugin.evaluation.translation import Evaluation
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.text import printable
 from geomm_plugin.work import Cluster, Task, job_count, open_workers, threads_each

@@ -10,7 +10,7 @@ from typing import Any
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns
 from geomm_plugin.evaluation.runs import AVERAGE
 from geomm_plugin.evaluation.tables import Cell, Table
-from geomm_plugin.fitting.fit_report import report_of
+from geomm_plugin.fit_report import report_of
 from geomm_plugin.mapper import Mapper
 
 HIDDEN = ("task",)  # columns that are the same in every row

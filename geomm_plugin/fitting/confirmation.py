@@ -20,7 +20,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import UnsupervisedError
 from geomm_plugin.factorization import svd
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.witnesses import MIN_WITNESSED, witnessed
 from geomm_plugin.language_graph import LanguagePair

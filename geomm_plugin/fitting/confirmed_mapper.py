@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.confirmation import confirm
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.start import hub_edges
 from geomm_plugin.language_graph import LanguagePair

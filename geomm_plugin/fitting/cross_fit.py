@@ -14,7 +14,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Mask
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Pool
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors

@@ -11,7 +11,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.fit_report import Choice
+from geomm_plugin.fit_report import Choice
 from geomm_plugin.normalize import unit
 from geomm_plugin.work import each_part
 

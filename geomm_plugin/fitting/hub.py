@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import LanguagesError
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.latent import Inference, join_maps
 from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors

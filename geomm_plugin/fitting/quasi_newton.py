@@ -34,7 +34,7 @@ from geomm_plugin.factorization import (
     solve,
     spectral_norm,
 )
-from geomm_plugin.fitting.fit_report import SolverRun
+from geomm_plugin.fit_report import SolverRun
 from geomm_plugin.fitting.joint_problem import JointProblem, symmetric
 
 MEMORY = 8  # pairs of steps and gradient changes that L-BFGS remembers

@@ -14,8 +14,8 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference

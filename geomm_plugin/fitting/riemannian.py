@@ -13,7 +13,7 @@ from typing import Any
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.fitting.fit_report import SolverRun
+from geomm_plugin.fit_report import SolverRun
 
 PATIENCE = 10
 HALVINGS = 40  # of a step that does not lower the cost; after pymanopt's 10 a search is given up

@@ -28,7 +28,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.factorization import eigh, polar
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.latent import root_of_square
 from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.cross_fit import CrossFit, Judgement
-from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import Induced, Induction, join_all, join_mutual
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 

@@ -19,9 +19,9 @@ from typing import Annotated, Literal
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
 from geomm_plugin.fitting.cross_fit import MOST_FOLDS, CrossFit, divide
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
 from geomm_plugin.fitting.induction import Induction
 from geomm_plugin.fitting.loop import Loop

@@ -22,8 +22,8 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, svd
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.moments import gram
 from geomm_plugin.mapper import Pairs, Vectors

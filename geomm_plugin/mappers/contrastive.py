@@ -26,8 +26,8 @@ import numpy.typing as npt
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture

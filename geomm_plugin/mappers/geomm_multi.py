@@ -26,7 +26,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, Choice, FitReport
+from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.latent import latent_maps

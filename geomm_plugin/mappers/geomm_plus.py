@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.fit_report import Choice, FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import Choice, FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.mixture import (

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Pool, Trial, choose
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learner import SelfLearner

@@ -31,7 +31,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors

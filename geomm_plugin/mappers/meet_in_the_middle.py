@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.wrapper import Wrapper
 from geomm_plugin.mapper import Mapper, Pairs, Vectors

@@ -17,7 +17,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import cost_of

@@ -28,8 +28,8 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.two_sided import SMALLEST, TwoSidedMapper
 from geomm_plugin.registry.parameters import AtLeast

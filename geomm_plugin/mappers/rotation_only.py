@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.riemannian import minimize
 from geomm_plugin.mappers.geomm import cost_of

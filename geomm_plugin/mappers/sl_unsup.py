@@ -24,8 +24,8 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.growth import mapped, rotation
 from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language

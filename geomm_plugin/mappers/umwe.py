@@ -22,8 +22,8 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
+from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
-from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.growth import rotation
 from geomm_plugin.fitting.induction import induce
 from geomm_plugin.fitting.moments import cross

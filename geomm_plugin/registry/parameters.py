@@ -144,7 +144,7 @@ def _fits(value: Any, annotation: Any) -> bool:
 def _fits_one(value: Any, option: Any) -> bool:
     origin, arguments = typing.get_origin(option), typing.get_args(option)
     if origin is Annotated:
-        return _fits(value, arguments[0]) and all(_within(value, a) for a in arguments[1:])
+        return _fits(value, arguments[0]) and all(is_within(value, a) for a in arguments[1:])
     if origin is Literal:
         return any(value is choice or value == choice for choice in arguments)
     if origin is tuple:
@@ -166,7 +166,8 @@ def _fits_one(value: Any, option: Any) -> bool:
     return isinstance(value, option)
 
 
-def _within(value: Any, bound: Any) -> bool:
+def is_within(value: Any, bound: Any) -> bool:
+    """True if a value keeps a bound; whatever else stands in Annotated bounds nothing."""
     if isinstance(bound, AtLeast):
         return bool(value >= bound.bound)
     return not isinstance(bound, Within) or bool(bound.low <= value <= bound.high)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from geomm_plugin.errors import UnsupervisedError
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.confirmation import confirm, is_confirmed, least_recover
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.witnesses import FEWEST_WITNESSES, witnessed
 

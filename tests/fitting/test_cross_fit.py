@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.cross_fit import CrossFit, Fold, Judgement, divide
-from geomm_plugin.fitting.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Pool
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.normalize import Normalizer

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting import loop as module
 from geomm_plugin.fitting.cross_fit import Judgement
-from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import Induced
 from geomm_plugin.fitting.loop import Loop, rises
 from geomm_plugin.fitting.rounds import Round

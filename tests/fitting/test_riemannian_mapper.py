@@ -10,7 +10,7 @@ import pytest
 from geomm_plugin import RiemannianMapper, get_mapper
 from geomm_plugin.dictionary import pair_languages
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES
+from geomm_plugin.fit_report import ALL_DICTIONARIES
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.riemannian_mapper import dictionary_words, rotations_and_metric

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.cross_fit import CrossFit, Judgement, divide
-from geomm_plugin.fitting.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import Induced
 from geomm_plugin.fitting.rounds import Round, Rounds, falls, pays, settled
 from geomm_plugin.mappers import GeoMM, Procrustes

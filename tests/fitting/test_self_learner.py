@@ -8,7 +8,7 @@ import pytest
 
 from geomm_plugin import evaluate, get_mapper, load_mapper, save_mapper
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.induction import induce
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.normalize import Normalizer

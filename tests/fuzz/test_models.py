@@ -19,7 +19,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.array_file import checksum, read_arrays
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing import make_toy
 

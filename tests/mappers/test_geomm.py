@@ -7,7 +7,7 @@ import pytest
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import svd
-from geomm_plugin.fitting.fit_report import Choice
+from geomm_plugin.fit_report import Choice
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.mappers import GeoMM, Unconstrained
 from geomm_plugin.mappers.geomm import (

@@ -4,8 +4,8 @@ import numpy as np
 
 from geomm_plugin import get_mapper
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.held_out import Pool
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.mappers import GeoMM, GeoMMMultiSemi, GeoMMSemi

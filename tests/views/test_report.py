@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
-from geomm_plugin.fitting.fit_report import Choice, FitReport, PairCounts
+from geomm_plugin.fit_report import Choice, FitReport, PairCounts
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.views.palette import SERIES, SURFACES
 from geomm_plugin.views.report import Provenance

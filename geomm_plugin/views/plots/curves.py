@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.fitting.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport
 from geomm_plugin.views.plots.figure import (
     COLORS,
     MARKERS,

@@ -6,7 +6,7 @@ import pytest
 
 from geomm_plugin import get_mapper
 from geomm_plugin.errors import FormatError
-from geomm_plugin.fitting.fit_report import (
+from geomm_plugin.fit_report import (
     Choice,
     FitReport,
     PairCounts,
