@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.fitting.hub import HubMapper
     from geomm_plugin.fitting.reranking import learn_reranking
     from geomm_plugin.fitting.riemannian_mapper import RiemannianMapper
-    from geomm_plugin.fitting.seeds.cognates import cognates
+    from geomm_plugin.fitting.seeds.spelling import cognates
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
     from geomm_plugin.mapper import LinearMapper, Mapper
     from geomm_plugin.normalize import Normalizer
@@ -114,7 +114,7 @@ _NAMES_IN = {
     "fitting.hub": ("HubMapper",),
     "fitting.reranking": ("learn_reranking",),
     "fitting.riemannian_mapper": ("RiemannianMapper",),
-    "fitting.seeds.cognates": ("cognates",),
+    "fitting.seeds.spelling": ("cognates",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),
     "registry.hookspecs": ("hookimpl",),
     "mapper": ("LinearMapper", "Mapper"),

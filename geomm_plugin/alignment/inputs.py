@@ -53,7 +53,7 @@ class Inputs:
             given = dictionaries.get((source, target), Dictionary())
             dictionaries[source, target] = given.with_pairs(words)
         for source, target in self.cognates:
-            from geomm_plugin.fitting.seeds.cognates import cognates  # heavy, and rarely asked for
+            from geomm_plugin.fitting.seeds.spelling import cognates  # heavy, and rarely asked for
 
             words = cognates(embeddings[source], embeddings[target])
             given = dictionaries.get((source, target), Dictionary())

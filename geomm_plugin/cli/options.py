@@ -209,7 +209,7 @@ def read_dictionaries(
     alike: Iterable[str] = (),
 ) -> dict[tuple[str, str], Dictionary]:
     """Read LANG-LANG=FILE options, and make the dictionaries of identical words and cognates."""
-    from geomm_plugin.fitting.seeds.cognates import cognates
+    from geomm_plugin.fitting.seeds.spelling import cognates
 
     dictionaries = with_identical(read_pairs(specs, embeddings), identical, embeddings)
     for name in alike:

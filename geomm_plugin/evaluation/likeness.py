@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin import progress
+from geomm_plugin import progress, registry
 from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.evaluation.isometry import (
@@ -27,7 +27,7 @@ from geomm_plugin.evaluation.isometry import (
     relational_similarity,
     singular_value_gap,
 )
-from geomm_plugin.fitting.seeds import SEEDS, Language
+from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.normalize import unit
 
 FREQUENT_WORDS = 10_000
@@ -104,7 +104,9 @@ def likeness(embeddings: Mapping[str, object]) -> list[Likeness]:
 def _compare(source: str, target: str, one: Embeddings, other: Embeddings) -> Likeness:
     x, z = centered(one), centered(other)
     here, there = Language(one.words, x), Language(other.words, z)
-    seeds = {name: seed().pairs(here, there) for name, seed in SEEDS.items() if seed.by_spelling}
+    seeds = {
+        name: seed().pairs(here, there) for name, seed in registry.seeds.items() if seed.by_spelling
+    }
     cognates = seeds["cognates"]
     rows, columns = cognates.source[:RELATED_WORDS], cognates.target[:RELATED_WORDS]
     related = (

@@ -14,8 +14,8 @@ from __future__ import annotations
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fitting.growth import mapped
 from geomm_plugin.fitting.recover import RECOVER_WORDS
-from geomm_plugin.fitting.seeds.cognates import cognate_rows
 from geomm_plugin.fitting.seeds.seed import Language
+from geomm_plugin.fitting.seeds.spelling import cognate_rows
 from geomm_plugin.retrieval import best_neighbors
 
 MIN_WITNESSED = 0.05  # share of the cognates below which maps are taken for wrong

@@ -30,7 +30,7 @@ from geomm_plugin.fitting.growth import mapped, rotation
 from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
-from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
+from geomm_plugin.fitting.seeds.structure import SortedRows
 from geomm_plugin.fitting.start import hub_edges
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors

@@ -1,4 +1,4 @@
-"""Everything that is registered, by name: mappers, formats, retrievals, metrics and tasks.
+"""Everything that is registered, by name: mappers, seeds, formats, retrievals and so on.
 
 Built-in and third-party plugins come through the same hooks, on the first look-up.
 """
@@ -16,6 +16,7 @@ from geomm_plugin.registry.plugins import Plugins
 if TYPE_CHECKING:
     from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.evaluation.task import Task
+    from geomm_plugin.fitting.seeds import Seed
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
     from geomm_plugin.retrieval import Feature, Retrieval
@@ -30,12 +31,16 @@ __all__ = [
     "metrics",
     "plugins",
     "retrievals",
+    "seeds",
     "tasks",
 ]
 
 plugins = Plugins()
 mappers: Catalog[type[Mapper]] = Catalog(
     "mapper", "register_mappers", "geomm_plugin.mapper:Mapper", plugins
+)
+seeds: Catalog[type[Seed]] = Catalog(
+    "seed", "register_seeds", "geomm_plugin.fitting.seeds:Seed", plugins
 )
 formats: Catalog[type[Format]] = Catalog(
     "format", "register_formats", "geomm_plugin.formats:Format", plugins

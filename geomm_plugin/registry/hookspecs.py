@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from geomm_plugin.embeddings import Embeddings
     from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.evaluation.task import Task
+    from geomm_plugin.fitting.seeds import Seed
     from geomm_plugin.formats import Format
     from geomm_plugin.mapper import Mapper
     from geomm_plugin.retrieval import Feature, Retrieval
@@ -23,6 +24,12 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 @hookspec
 def register_mappers() -> Iterable[type[Mapper]]:
     """Mapper classes, each found under its name."""
+    return ()
+
+
+@hookspec
+def register_seeds() -> Iterable[type[Seed]]:
+    """Pairs of words from no dictionary, to start self-learning with, found by name."""
     return ()
 
 

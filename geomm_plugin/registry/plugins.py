@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = (
     "geomm_plugin.mappers",
+    "geomm_plugin.fitting.seeds",
     "geomm_plugin.retrieval",
     "geomm_plugin.evaluation.metrics",
     "geomm_plugin.evaluation.task",

@@ -7,7 +7,7 @@ from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.evaluation.isometry import relational_similarity
 from geomm_plugin.evaluation.likeness import likeness
-from geomm_plugin.fitting.seeds.cognates import cognate_rows
+from geomm_plugin.fitting.seeds.spelling import cognate_rows
 from geomm_plugin.normalize import unit
 
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))

@@ -1,29 +1,27 @@
-"""[fit] Seeds by name: dictionaries from nothing, to start self-learning with."""
+"""[fit] Seeds by name: pairs of words from no dictionary, to start self-learning with."""
 
 from __future__ import annotations
 
-from geomm_plugin.errors import UnknownNameError, did_you_mean
+from collections.abc import Iterable
+
+from geomm_plugin import registry
 from geomm_plugin.fitting.seeds.adversarial import Adversarial
-from geomm_plugin.fitting.seeds.cognates import Cognates
 from geomm_plugin.fitting.seeds.gromov_wasserstein import GromovWasserstein
 from geomm_plugin.fitting.seeds.icp import ClosestPoints
-from geomm_plugin.fitting.seeds.identical import Identical
-from geomm_plugin.fitting.seeds.numerals import Numerals
 from geomm_plugin.fitting.seeds.seed import Language, Seed
-from geomm_plugin.fitting.seeds.sorted_rows import SortedRows
+from geomm_plugin.fitting.seeds.spelling import Cognates, Identical, Numerals
+from geomm_plugin.fitting.seeds.structure import SortedRows
 from geomm_plugin.fitting.seeds.wasserstein import Wasserstein
-from geomm_plugin.registry.parameters import (
-    check_parameters,
-    parameters_of,
-    parse_settings,
-    split_choice,
-)
+from geomm_plugin.registry.hookspecs import hookimpl
+from geomm_plugin.registry.parameters import check_parameters, parameters_of, split_choice
 
-__all__ = ["SEEDS", "Language", "Seed", "as_seed"]
+__all__ = ["Language", "Seed", "as_seed"]
 
-SEEDS: dict[str, type[Seed]] = {
-    seed.name: seed
-    for seed in (
+
+@hookimpl
+def register_seeds() -> Iterable[type[Seed]]:
+    """The built-in seeds, in the order in which they are shown."""
+    return [
         GromovWasserstein,
         SortedRows,
         ClosestPoints,
@@ -32,8 +30,7 @@ SEEDS: dict[str, type[Seed]] = {
         Identical,
         Numerals,
         Cognates,
-    )
-}
+    ]
 
 
 def as_seed(choice: str, seed: int | None = None) -> Seed:
@@ -44,15 +41,8 @@ def as_seed(choice: str, seed: int | None = None) -> Seed:
     seed
         Of what is random in it, where the text does not say.
     """
-    name, settings = split_choice(choice)
-    if name not in SEEDS:
-        raise UnknownNameError(
-            f"There is no seed {name!r}.{did_you_mean(name, SEEDS)} There are: {', '.join(SEEDS)}."
-        )
-    seed_class = SEEDS[name]
-    params = parse_settings(seed_class, settings)
-    if seed is not None and "seed" in parameters_of(seed_class):
-        params.setdefault("seed", seed)
-    made = seed_class(**params)
+    kind = registry.seeds[split_choice(choice)[0]]
+    is_random = seed is not None and "seed" in parameters_of(kind)
+    made: Seed = registry.seeds.make(choice, [f"seed={seed}"] if is_random else [])
     check_parameters(made)
     return made

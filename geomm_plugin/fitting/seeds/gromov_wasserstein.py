@@ -25,8 +25,8 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.seeds.cognates import MIN_RAISED, RAISED_PER_WORD, alike_rows
 from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
+from geomm_plugin.fitting.seeds.spelling import MIN_RAISED, RAISED_PER_WORD, alike_rows
 from geomm_plugin.fitting.seeds.structure import factor, profiles
 from geomm_plugin.registry.parameters import AtLeast, Within
 

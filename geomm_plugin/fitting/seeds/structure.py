@@ -1,4 +1,4 @@
-"""What two languages have in common before any map: similarities within each of them.
+"""Pairs by structure: words whose similarities within their own language are most alike.
 
 With X the n most frequent words, centered, and K = XX':
 
@@ -6,22 +6,54 @@ With X the n most frequent words, centered, and K = XX':
     profile of a word = its row of K^p, sorted, in few quantiles, and normalized
 
 Translations have like profiles: a word with few near neighbours in one language has few in the
-other. The root holds the strongest directions back, which frequency and topic fill.
+other. The root holds the strongest directions back, which frequency and topic fill. The seed
+`sorted_rows` takes the best by CSLS of sorted rows of (XX')^(1/2), both ways.
 Artetxe, Labaka, Agirre: "A robust self-learning method for fully unsupervised cross-lingual
-mappings of word embeddings", ACL 2018.
+mappings of word embeddings", ACL 2018, section "Fully unsupervised initialization".
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh
 from geomm_plugin.fitting.moments import finite
+from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.normalize import unit
+from geomm_plugin.registry.parameters import AtLeast, Within
+from geomm_plugin.retrieval import best_neighbors
 
-SMALLEST = 1e-10  # directions that weigh less than this part of the heaviest count as this much
+RELATIVE_RANK_TOLERANCE = 1e-10  # least weight of a direction, as a part of the heaviest
 QUANTILES = 300  # numbers that a profile is cut down to
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SortedRows(Seed):
+    """Pair words that have alike neighbourhoods, by the sorted rows of the root of XX'."""
+
+    name: ClassVar[str] = "sorted_rows"
+
+    words: Annotated[int, AtLeast(2)] = 4000  # most frequent words of each language
+    power: Annotated[float, Within(0, 1)] = 0.5  # p of the kernels K^p
+
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return the best by CSLS in both directions; found both ways, a pair counts twice."""
+        count = min(self.words, len(source), len(target))
+        x = _shape(source.frequent(count), self.power)
+        z = _shape(target.frequent(count), self.power)
+        best = best_neighbors(x, z)
+        rows = np.concatenate([np.arange(len(best.forth)), best.back])
+        columns = np.concatenate([best.forth, np.arange(len(best.back))])
+        return weighted_pairs(rows, columns, np.ones(len(rows)))
+
+
+def _shape(vectors: Matrix, power: float) -> Matrix:
+    return profiles(factor(vectors, power), len(vectors))
 
 
 def factor(vectors: Matrix, power: float = 0.5, center: bool = True) -> Matrix:
@@ -33,7 +65,7 @@ def factor(vectors: Matrix, power: float = 0.5, center: bool = True) -> Matrix:
     largest = values.max(initial=0)
     if largest <= 0:
         return np.zeros(rows.shape, np.float32)
-    scale = np.maximum(values, largest * SMALLEST) ** ((power - 1) / 2)
+    scale = np.maximum(values, largest * RELATIVE_RANK_TOLERANCE) ** ((power - 1) / 2)
     factors: Matrix = (rows @ ((basis * scale) @ basis.T)).astype(np.float32)
     return factors
 

@@ -5,7 +5,7 @@ import pytest
 
 from geomm_plugin import Embeddings, cognates
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.cognates import MIN_RAISED, Cognates, alike_rows, cognate_rows
+from geomm_plugin.fitting.seeds.spelling import MIN_RAISED, Cognates, alike_rows, cognate_rows
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
 OTHERS = ["garden", "winter", "chapel", "bottle", "silver", "kitchen"]

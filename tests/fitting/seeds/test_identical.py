@@ -1,7 +1,7 @@
 import numpy as np
 
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.identical import Identical
+from geomm_plugin.fitting.seeds.spelling import Identical
 
 
 def language(*words):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.numerals import Numerals, numeral
+from geomm_plugin.fitting.seeds.spelling import Numerals, numeral
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from geomm_plugin import Embeddings, get_mapper, hookimpl, registry
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.fitting.seeds import SEEDS, as_seed
+from geomm_plugin.fitting.seeds import Seed, as_seed
 from geomm_plugin.fitting.seeds.seed import mutual_best, weighted_pairs
 
 QUICK = {"icp": "icp:starts=8,steps=5"}
@@ -15,7 +16,7 @@ def spelt(numbers):
     return ["word" + number.translate(letters) for number in numbers]
 
 
-@pytest.mark.parametrize("name", [name for name in SEEDS if name != "adversarial"])
+@pytest.mark.parametrize("name", [name for name in registry.seeds if name != "adversarial"])
 def test_every_seed_returns_weighted_pairs_that_nobody_gave(name, rotated):
     choice = QUICK.get(name, name)
     if name == "cognates":  # numbers have no letters
@@ -46,3 +47,32 @@ def test_weights_are_one_on_average():
     pairs = weighted_pairs(np.array([0, 1]), np.array([1, 0]), np.array([1.0, 3.0]))
     assert pairs.labels.tolist() == [0.5, 1.5]
     assert weighted_pairs(np.array([0]), np.array([0]), np.zeros(1)).labels.tolist() == [1.0]
+
+
+def test_seeds_of_a_plugin_are_found_by_name_and_start_mappers(rotated):
+    class Known(Seed):
+        """Row by row."""
+
+        name = "known"
+
+        def pairs(self, source, target):
+            rows = np.arange(len(source))
+            return weighted_pairs(rows, rows, np.ones(len(rows)))
+
+    class Plugin:
+        @hookimpl
+        def register_seeds(self):
+            return [Known]
+
+    plugin = Plugin()
+    registry.plugins.register(plugin)
+    try:
+        pairs = as_seed("known").pairs(*rotated)
+        assert (pairs.source == pairs.target).all()
+        x, z = (Embeddings(each.words, each.vectors) for each in rotated)
+        mapper = get_mapper("procrustes_semi", seeds=("known",)).fit({"x": x, "z": z}, {})
+        assert mapper.report_.seeds == {"z-x": f"known: {len(pairs)} pairs"}
+        assert mapper.report_.recover["z-x"] > 0.9
+    finally:
+        registry.plugins.unregister(plugin)
+    assert "known" not in registry.seeds

@@ -1,16 +1,18 @@
-"""Cognates: words that are each other's most alike in spelling, a dictionary from letters alone.
+"""Pairs by spelling alone: identical words, numbers in digits, and cognates.
 
-g(x, z), the cosine of character n-grams (retrieval.rerank.ngrams), is compared among the most
-frequent words of both languages; a pair is taken where each is the other's best and g is large.
-
-Most pairs of a poor seed are wrong, and the first maps with them. So while the pairs grow, words
-that are spelt alike keep a bonus beside their vectors' CSLS:
+- `identical`: words of both vocabularies, letter for letter: names, numbers, loan words.
+- `numerals`: numbers written in digits, whatever the script (the Arabic digit three is 3). Artetxe,
+  Labaka, Agirre: "Learning bilingual word embeddings with (almost) no bilingual data", ACL 2017.
+- `cognates`: words that are each other's best by g(x, z), the cosine of their character n-grams
+  (retrieval.rerank.ngrams), where g is large. Most pairs of a poor seed are wrong, and the first
+  maps with them; so similar words keep a bonus while the pairs grow:
 
     CSLS(x, z) + letters (g - g^2 / 2)
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -25,11 +27,65 @@ from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import Raised
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
+MARKS = ".,:/%+-"  # what a number may hold besides digits
 FREQUENT_WORDS = 8000
 MIN_COSINE = 0.5
 MIN_LETTERS = 4
 MIN_RAISED = 0.3  # cosine below which the letters give no bonus
 RAISED_PER_WORD = 50
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Identical(Seed):
+    """Pair words that both vocabularies hold, letter for letter."""
+
+    name: ClassVar[str] = "identical"
+    by_spelling: ClassVar[bool] = True
+
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return every word of both vocabularies, paired with itself."""
+        return shared_words(source.words, target.words)
+
+
+def shared_words(source: Sequence[str], target: Sequence[str]) -> RowPairs:
+    """Return the rows of the words that both lists hold; empty words are left out."""
+    row_of: dict[str, int] = {}
+    for row, word in enumerate(target):
+        row_of.setdefault(word, row)
+    seen: set[str] = {""}
+    pairs: list[tuple[int, int]] = []
+    for row, word in enumerate(source):
+        if word in row_of and word not in seen:
+            seen.add(word)
+            pairs.append((row, row_of[word]))
+    table = np.array(pairs, np.intp).reshape(-1, 2)
+    return weighted_pairs(table[:, 0], table[:, 1], np.ones(len(table)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Numerals(Seed):
+    """Pair numbers written in digits, whatever the scripts of the languages."""
+
+    name: ClassVar[str] = "numerals"
+    by_spelling: ClassVar[bool] = True
+
+    def pairs(self, source: Language, target: Language) -> RowPairs:
+        """Return the numbers of both vocabularies, each paired with itself."""
+        return shared_words(
+            [numeral(word) for word in source.words], [numeral(word) for word in target.words]
+        )
+
+
+def numeral(word: str) -> str:
+    """Return a number in Latin digits, or an empty text if the word is no number."""
+    if not any(character.isdecimal() for character in word):
+        return ""
+    if not all(character.isdecimal() or character in MARKS for character in word):
+        return ""
+    return "".join(
+        str(unicodedata.decimal(character)) if character.isdecimal() else character
+        for character in word
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
