@@ -20,6 +20,10 @@ settings.load_profile("patient")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts background jobs so, and
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what tests start would inherit it
 
+for name in [name for name in os.environ if name.startswith("PYTHON")]:
+    if name not in ("PYTHONPATH", "PYTHONHOME"):  # whoever runs the tests may have set others, such
+        del os.environ[name]  # as PYTHONUNBUFFERED, and what tests start would behave otherwise
+
 
 @pytest.fixture(scope="session")
 def demo():

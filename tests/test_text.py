@@ -59,7 +59,8 @@ def hostile_files(tmp_path):
 def run(folder, *arguments):
     files = [f"{language}={folder / language}.safetensors" for language in ("en", "es")]
     command, *rest = arguments
-    return CliRunner().invoke(group, [command, *files, *rest])
+    arguments = [command, *files, *rest]
+    return CliRunner().invoke(group, arguments, color=True)  # else click takes escapes out itself
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ def _flushed(status: object) -> object:
     try:
         sys.stdout.flush()
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):
+        is_told = status in (FAILED, INTERRUPTED)  # their sentence may be this very error's
+        if not (is_told or isinstance(error, BrokenPipeError)):
             show(sentence_of(error), err=True)
         status = status or FAILED
         _drop(1)
