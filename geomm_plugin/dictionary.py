@@ -17,7 +17,7 @@ from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.files.text_lines import read_lines, split_columns
 from geomm_plugin.registry.parameters import plain_number
 from geomm_plugin.source_file import SourceFile
@@ -184,7 +184,7 @@ def write_dictionary(
         )
     if not written:
         raise DictionaryError("No pair is left to write. Rename the words, or read more of them.")
-    with written_beside(path) as part:
+    with atomic_file(path) as part:
         disk.write_file(part, b"".join(written))
     return len(written)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,10 +19,12 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.files.atomic import all_written_beside
+from geomm_plugin.files.atomic import atomic_files
 from geomm_plugin.files.publication import published
 from geomm_plugin.files.version import ATTEMPTS, Version, files_in, replaced_too_often
 from geomm_plugin.source_file import SourceFile
+
+_RENAMING = 0.05  # seconds; while a set of files is renamed, the one that names the others is away
 
 
 class Format(ABC):
@@ -237,7 +240,7 @@ def written_whole(path: Path, chosen: Format) -> Iterator[Path]:
     """Give a place to write to; what is there moves to the path when everything went well."""
     refuse_neighbors(path, chosen.outputs(path))
     # Blocks are mapped between writes; idle BLAS threads would use the processor meanwhile.
-    with all_written_beside(path) as part, few_threads():
+    with atomic_files(path) as part, few_threads():
         yield part
         refuse_neighbors(path, [path.with_name(new.name) for new in part.parent.iterdir()])
 
@@ -343,6 +346,8 @@ def check_exists(path: Path) -> None:
 def existing(path: Path) -> Path:
     """Return where a path is read at this moment; one that is not there is refused."""
     place = published(path)
+    if not place.exists():
+        time.sleep(_RENAMING)
     while not place.exists():
         before, place = place, published(path)
         if place == before and not place.exists():

@@ -25,7 +25,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import load_arrays
-from geomm_plugin.files.atomic import sentences, written_beside
+from geomm_plugin.files.atomic import as_file_error, atomic_file
 from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
 from geomm_plugin.files.publication import ALIGNED, published
@@ -51,9 +51,9 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folders(path)
     # Two runs that save here do so one after the other.
-    with sentences(path), locked(path.resolve()):
+    with as_file_error(path), locked(path.resolve()):
         for name, content in files.items():
-            with written_beside(path / name, follow_links=False) as part:
+            with atomic_file(path / name, follow_links=False) as part:
                 disk.write_file(part, content)
         for old in path.glob(ARRAYS_NAME.format("*")):
             if old.name not in files:

@@ -39,7 +39,7 @@ from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import check_writable, sentences
+from geomm_plugin.files.atomic import as_file_error, check_writable
 from geomm_plugin.files.lock import alone_in
 from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs, refuse_losses
 from geomm_plugin.files.publication import recover
@@ -212,7 +212,7 @@ def align(
     check_writable(output)
     with (
         alone_in(output),
-        sentences(output),
+        as_file_error(output),
         open_workers(jobs, cluster) as workers,
         crew(jobs),
     ):

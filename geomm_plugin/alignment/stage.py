@@ -21,7 +21,8 @@ from geomm_plugin.alignment.record import NAME, Record, content_of, read_record
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.lock import locked
-from geomm_plugin.files.publication import NEW, is_private, publish
+from geomm_plugin.files.publication import NEW, publish
+from geomm_plugin.files.trust import is_private
 
 UNFINISHED = ".geomm-unfinished"
 PART = "part"  # in a stage: what is being written
@@ -94,7 +95,7 @@ def add_to_stage(
         raise FileError(f"Cannot write {name}: the format wrote nothing of that name.")
     with ThreadPoolExecutor(1) as beside:  # one waits for the disk, the other for the processor
         hashing = beside.submit(content_of, sorted(part.iterdir()), part, known)
-        disk.secure_tree(part)
+        disk.fsync_tree(part)
         content = hashing.result()
     for path in sorted(part.iterdir()):
         if os.path.lexists(record.folder / path.name):
@@ -162,5 +163,5 @@ def _replace(path: Path, content: bytes) -> None:
     """Write a small file in one step."""
     part = path.with_name(f"{path.name}-part")
     disk.write_file(part, content)
-    disk.secure(part)
+    disk.fsync(part)
     disk.rename(part, path)

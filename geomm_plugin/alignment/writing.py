@@ -135,7 +135,7 @@ class Aligned:
         for number, end in enumerate(ends, start=1):
             yield end
             if not number % _SECURED_PARTS:
-                disk.secure(self.in_turns.path)
+                disk.fsync(self.in_turns.path)
 
     def pieces(self, rows: slice) -> Iterator[bytes]:
         """Map some rows, and yield what they become in the file."""

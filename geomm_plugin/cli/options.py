@@ -15,7 +15,7 @@ from geomm_plugin.cli import forms
 from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, GeommError, LanguagesError, ParameterError
-from geomm_plugin.files.publication import is_trusted
+from geomm_plugin.files.trust import is_trusted
 from geomm_plugin.formats import check_exists, find_format, read_languages
 from geomm_plugin.registry.parameters import split_spec, split_specs
 from geomm_plugin.shared_space import Reranking, SharedSpace

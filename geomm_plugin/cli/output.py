@@ -18,7 +18,7 @@ from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.tables import Table
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import check_output, written_beside
+from geomm_plugin.files.atomic import atomic_file, check_output
 from geomm_plugin.files.outputs import is_stream, refuse_inputs
 from geomm_plugin.formats import files_of
 from geomm_plugin.retrieval.neighborhood_file import means_beside
@@ -121,5 +121,5 @@ def _files_read(embeddings: Iterable[str]) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
-    with written_beside(path) as part:
+    with atomic_file(path) as part:
         disk.write_file(part, text.encode("utf-8", "backslashreplace"))

@@ -28,10 +28,10 @@ from geomm_plugin import progress
 from geomm_plugin.datasets.catalog import RemoteFile, find_data_set
 from geomm_plugin.errors import FileError, FormatError, ParameterError, missing_extra
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import check_writable, sentences, written_beside
+from geomm_plugin.files.atomic import as_file_error, atomic_file, check_writable
 from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
-from geomm_plugin.files.publication import is_own
+from geomm_plugin.files.trust import is_own
 
 CHECKSUMS = "checksums.json"
 AT_ONCE = 2**20  # bytes
@@ -118,7 +118,7 @@ def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
         return _present(file, folder)
     make_folders(path.parent)
     part = path.with_name(path.name + ".part")
-    with sentences(part), _alone_at(part):
+    with as_file_error(part), _alone_at(part):
         return _present(file, folder) if path.exists() else _download(file, folder, url, part)
 
 
@@ -243,11 +243,11 @@ def _copy(response: IO[bytes], part: Path, size: int, total: int | None) -> int:
         stream.seek(size)
         advance(size)
         while block := response.read(AT_ONCE):
-            with sentences(part):  # a full disk is no matter of the connection
+            with as_file_error(part):  # a full disk is no matter of the connection
                 stream.write(block)
             size += len(block)
             advance(len(block), note=f"{size / 1e6:.0f} MB")
-        with sentences(part):
+        with as_file_error(part):
             stream.flush()
             os.fsync(stream.fileno())
     return size
@@ -291,7 +291,7 @@ def _note_checksum(folder: Path, name: str, value: str) -> None:
     with locked(folder):  # another run may note another file's
         known = _checksums(folder)
         if known.get(name) != value:
-            with written_beside(folder / CHECKSUMS) as part:
+            with atomic_file(folder / CHECKSUMS) as part:
                 disk.write_file(part, json.dumps(known | {name: value}, indent=1).encode())
 
 
@@ -302,7 +302,7 @@ def _sha256(path: Path) -> str:
 def _unpack(archive: Path, member: str, path: Path) -> None:
     """Write one file of an archive to its place; nothing else is unpacked."""
     make_folders(path.parent)
-    with written_beside(path) as part, disk.create(part) as stream:
+    with atomic_file(path) as part, disk.create(part) as stream:
         try:
             for block in _blocks_of(archive, member):
                 stream.write(block)

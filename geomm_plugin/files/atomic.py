@@ -1,44 +1,46 @@
 """[export] Files appear whole or not at all: written beside their place, then renamed.
 
-A file that is being written is called .geomm-part-... and locked by its process. One without a lock
-was left by a killed run: the next run of the same user that writes into the folder removes it;
-readers never do. The content is on the disk (fsync) before the file gets its name, and the name is
-on the disk before the call returns: after a loss of power there is the old file or the new one.
+    .geomm-part-x/lock    held by the process that writes
+    .geomm-part-x/new/    what it writes, brought to disk (fsync) before it is renamed into place
+    .geomm-part-x/old/    what a set of files replaces, until its last file is in place
+
+A part whose lock nobody holds was left by a killed run: the next run of the same user that writes
+into the folder removes it; readers never do. Of a set, the file that names the others leaves first
+and comes last: whoever finds it finds what belongs to it.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import secrets
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from filelock import BaseFileLock, FileLock, Timeout
 
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
-from geomm_plugin.files.lock import locked, unlocked
 from geomm_plugin.files.outputs import (
+    PART,
     is_stream,
     make_folders,
     place_of,
     refuse_folder,
     refuse_losses,
 )
-from geomm_plugin.files.publication import (
-    NEW,
-    PART,
-    is_own,
-    keep_mode,
-    publish,
-    recover,
-    short_name,
-)
+from geomm_plugin.files.trust import is_private
 
-_MAX_NAME_BYTES = 100  # of a file's own name, within the name of its .geomm-part-
+LOCK = ".geomm-lock"  # in a folder that one run at a time writes into
+_NEW, _OLD = "new", "old"
 
 
 @contextmanager
-def written_beside(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
+def atomic_file(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
     """Give a path to write to; it becomes `path` at the end, or vanishes if anything fails.
 
     Parameters
@@ -49,51 +51,105 @@ def written_beside(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
     place = place_of(path) if follow_links else path
     refuse_folder(place)
     if follow_links and is_stream(place):
-        with _into_stream(path) as part:
-            yield part
+        with _into_stream(path) as new:
+            yield new
         return
-    with sentences(path), _part(place) as part:
-        yield part
-        disk.secure(part)
-        if place.exists() and not place.is_symlink():
-            keep_mode(place, part)
-        disk.rename(part, place)
-        disk.secure_folder(place.parent)
+    with as_file_error(path), _part(place.parent) as part:
+        new = part / _NEW / place.name
+        yield new
+        disk.fsync(new)
+        _replace(new, place)
+        disk.fsync_folder(place.parent)
 
 
 @contextmanager
-def all_written_beside(path: Path) -> Iterator[Path]:
+def atomic_files(path: Path) -> Iterator[Path]:
     """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
 
-    Readers of this package see all of it appear at once.
+    Where it is several, `path` itself is what names the others.
     """
     place = place_of(path)
     if is_stream(place):
-        with _into_stream(path) as part:
-            yield part
+        with _into_stream(path) as new:
+            yield new
         return
-    with sentences(path):
-        make_folders(place.parent)
-        recover(place)
-        with _part_folder(place.parent) as stage:
-            disk.make_folder(stage / NEW)
-            part = stage / NEW / place.name
-            yield part
-            _check_names(path, place, stage / NEW)
-            refuse_losses(place, lambda name: (part / name).is_file())
-            disk.secure_tree(stage / NEW)
-            if len(list((stage / NEW).iterdir())) > 1 or part.is_dir() or place.is_dir():
-                publish(stage, place.name)
-                return
-            if place.exists():
-                keep_mode(place, part)
-            disk.rename(part, place)
-            disk.secure_folder(place.parent)
+    with as_file_error(path), _part(place.parent) as part:
+        new = part / _NEW / place.name
+        yield new
+        _check_names(path, place, new.parent)
+        refuse_losses(place, lambda name: (new / name).is_file())
+        disk.fsync_tree(new.parent)
+        names = sorted(other.name for other in new.parent.iterdir() if other != new)
+        move_in(new.parent, place.parent, [*names, place.name])
+
+
+def move_in(source: Path, folder: Path, names: Sequence[str]) -> None:
+    """Rename files and folders into a folder, in place of old ones; undo it all if one fails.
+
+    Parameters
+    ----------
+    source
+        Where they are, on the disk already; old ones are kept in `old` beside it meanwhile.
+    names
+        The last one names the others: it leaves the folder first and comes last.
+    """
+    if len(names) > 1 or (folder / names[-1]).is_dir():
+        old = source.with_name(_OLD)
+        disk.remove_tree(old)
+        disk.make_folder(old)
+        try:
+            for name in reversed(names):
+                if os.path.lexists(folder / name):
+                    disk.rename(folder / name, old / name)
+            for name in names[:-1]:
+                _replace(source / name, folder / name, old / name)
+            disk.fsync_folder(folder)
+            _replace(source / names[-1], folder / names[-1], old / names[-1])
+        except BaseException:
+            move_back(source, folder, names)
+            raise
+        disk.remove_tree(old)
+    else:
+        _replace(source / names[-1], folder / names[-1])
+    disk.fsync_folder(folder)
+
+
+def move_back(source: Path, folder: Path, names: Sequence[str]) -> None:
+    """Undo move_in, however far it came: new files are in `source` again, old ones in place."""
+    old = source.with_name(_OLD)
+    for name in reversed(names):
+        if os.path.lexists(folder / name) and not os.path.lexists(source / name):
+            disk.rename(folder / name, source / name)
+    for name in names:
+        if os.path.lexists(old / name):
+            disk.rename(old / name, folder / name)
+    disk.fsync_folder(folder)
+
+
+def open_rows(path: Path) -> BinaryIO:
+    """Open a file of rows, one JSON object a line, for append_row; a torn last line is ended."""
+    path = place_of(path)
+    refuse_folder(path)
+    make_folders(path.parent)
+    with as_file_error(path):
+        torn = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
+        stream = disk.create(path, "ab")
+        stream.write(b"\n" if torn else b"")
+        return stream
+
+
+def append_row(stream: BinaryIO, row: Mapping[str, Any]) -> None:
+    """Write a row to the end of an open file and to the disk: a kill later on does not lose it."""
+    text = json.dumps(row, ensure_ascii=False) + "\n"
+    stream.write(text.encode("utf-8", "surrogateescape"))
+    stream.flush()
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):  # a pipe has no disk
+        os.fsync(stream.fileno())
 
 
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
-    """Turn an error of the system into a sentence that names the path."""
+def as_file_error(path: Path) -> Iterator[None]:
+    """Raise an OSError as a FileError that names the path."""
     try:
         yield
     except FileError:
@@ -102,9 +158,33 @@ def sentences(path: Path) -> Iterator[None]:
         raise FileError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
+@contextmanager
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Be the only one in a `with` block who has locked a folder, also through a link to it.
+
+    Parameters
+    ----------
+    wait
+        Whether to wait for another run, or to refuse a folder that it has locked.
+    """
+    lock = FileLock(folder.resolve() / LOCK, timeout=-1 if wait else 0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise FileError(
+            f"Another run is writing into {folder}. Wait for its end, or choose another folder."
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # on Windows the lock itself does that
+            (folder.resolve() / LOCK).unlink(missing_ok=True)
+        lock.release()
+
+
 def check_writable(folder: Path) -> None:
     """Refuse, before the work begins, a folder that files cannot be written into."""
-    with sentences(folder / "files"), _part(folder / "files"):
+    with as_file_error(folder / "files"), _part(folder):
         pass
 
 
@@ -119,10 +199,22 @@ def check_output(path: Path) -> None:
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed runs of this user had begun to write in a folder."""
     with suppress(OSError):
-        for entry in sorted(e for e in folder.iterdir() if e.name.startswith(PART)):
-            with unlocked(entry) as is_abandoned:
-                if is_abandoned and is_own(entry):
-                    disk.remove_tree(entry)
+        for part in sorted(e for e in folder.iterdir() if e.name.startswith(PART)):
+            if is_private(part):
+                with suppress(Timeout, OSError), FileLock(part / "lock", timeout=0):
+                    disk.remove_tree(part)
+
+
+def _replace(new: Path, place: Path, old: Path | None = None) -> None:
+    """Rename a file into its place; the same people may read and write it as the old one."""
+    old = place if old is None else old
+    if old.is_file() and new.is_file() and not old.is_symlink():
+        status = old.stat()
+        disk.change_mode(new, stat.S_IMODE(status.st_mode))
+        if hasattr(os, "chown"):
+            with suppress(OSError):  # not permitted: then it belongs to the user who writes it
+                os.chown(new, status.st_uid, status.st_gid)
+    disk.rename(new, place)
 
 
 def _check_names(path: Path, place: Path, folder: Path) -> None:
@@ -142,49 +234,42 @@ def _check_names(path: Path, place: Path, folder: Path) -> None:
 @contextmanager
 def _into_stream(path: Path) -> Iterator[Path]:
     """Give a path to write one file to, which is copied into a pipe or device at the end."""
-    with tempfile.TemporaryDirectory() as folder, sentences(path):
-        part = Path(folder) / path.name
-        yield part
-        if not part.is_file() or len(list(Path(folder).iterdir())) > 1:
+    with tempfile.TemporaryDirectory() as folder, as_file_error(path):
+        new = Path(folder) / path.name
+        yield new
+        if not new.is_file() or len(list(Path(folder).iterdir())) > 1:
             raise FileError(
                 f"Cannot write {path}: it is a pipe or device, which holds one file; this output "
                 "is several. Choose a file."
             )
-        disk.write_into(path, part)
+        disk.write_into(path, new)
 
 
 @contextmanager
-def _part(place: Path) -> Iterator[Path]:
-    """Make a locked file; at the end it is removed, unless it was renamed."""
-    make_folders(place.parent)
-    remove_leftovers(place.parent)
-    # The suffix stays at the end: formats may choose what to write by it.
-    end = short_name(place.name, _MAX_NAME_BYTES)
-    while True:
-        part = place.parent / f"{PART}{secrets.token_hex(8)}-{end}"
-        disk.create(part, exclusive=True).close()
-        try:
-            with locked(part):
-                if part.exists():  # no other run removed it as a leftover before it was locked
-                    if place.exists():  # users who may not read the old file may not read this one
-                        disk.change_mode(part, (place.stat().st_mode & 0o777) | 0o600)
-                    yield part
-                    return
-        finally:
-            part.unlink(missing_ok=True)
+def _part(folder: Path) -> Iterator[Path]:
+    """Make a locked part that nobody else can look into; it is removed at the end."""
+    make_folders(folder)
+    remove_leftovers(folder)
+    part, lock = _locked_part(folder)
+    try:
+        yield part
+    finally:
+        disk.remove_tree(part)
+        lock.release()
 
 
-@contextmanager
-def _part_folder(parent: Path) -> Iterator[Path]:
-    """Make a locked folder, which is removed at the end with what is still in it."""
-    remove_leftovers(parent)
+def _locked_part(folder: Path) -> tuple[Path, BaseFileLock]:
     while True:
-        part = parent / f"{PART}{secrets.token_hex(8)}"
+        part = folder / f"{PART}{secrets.token_hex(8)}"
         disk.make_folder(part, 0o700)
+        lock = FileLock(part / "lock")
         try:
-            with locked(part):
-                if part.exists():
-                    yield part
-                    return
-        finally:
+            lock.acquire()
+            disk.make_folder(part / _NEW)
+            return part, lock
+        except FileNotFoundError:  # another run took it for a leftover before it was locked
+            lock.release()
+        except BaseException:
+            lock.release()
             disk.remove_tree(part)
+            raise

@@ -1,4 +1,4 @@
-"""All operations that create, fill, move or secure (fsync) our files, in one place.
+"""All operations that create, fill, move or fsync our files, in one place.
 
 A watcher is called with the name and path of each operation before it is done.
 `tests/files/test_every_fault.py` makes the first, the second, the third, ... of them fail, until a
@@ -45,10 +45,10 @@ class _File(io.FileIO):
         return super().write(content)
 
 
-def create(path: Path, *, exclusive: bool = False) -> BinaryIO:
-    """Open a file for writing; an old one of that name is emptied, or refused if exclusive."""
+def create(path: Path, mode: str = "wb") -> BinaryIO:
+    """Open a file for writing; one of that name is emptied, or in the mode "ab" added to."""
     _show("open", path)
-    return io.BufferedWriter(_File(path, "xb" if exclusive else "wb"))
+    return io.BufferedWriter(_File(path, mode))
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -147,14 +147,14 @@ def change_mode(path: Path, mode: int) -> None:
     path.chmod(mode)
 
 
-def secure(path: Path) -> None:
+def fsync(path: Path) -> None:
     """Wait until a file's content is on the disk (fsync)."""
     _show("fsync", path)
     with path.open("rb+") as stream:
         os.fsync(stream.fileno())
 
 
-def secure_folder(path: Path) -> None:
+def fsync_folder(path: Path) -> None:
     """Wait until the names in a folder are on the disk (fsync), where the system supports it."""
     _show("fsync", path)
     try:
@@ -170,15 +170,15 @@ def secure_folder(path: Path) -> None:
         os.close(handle)
 
 
-def secure_tree(path: Path) -> None:
+def fsync_tree(path: Path) -> None:
     """Wait until a file, or a folder with all that is in it, is on the disk."""
     if not path.is_dir():
-        secure(path)
+        fsync(path)
         return
     for folder, _, names in os.walk(path):
         for name in names:
-            secure(Path(folder, name))
-        secure_folder(Path(folder))
+            fsync(Path(folder, name))
+        fsync_folder(Path(folder))
 
 
 def remove(path: Path) -> None:
@@ -195,6 +195,16 @@ def remove_tree(path: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def owner_of(path: Path) -> int | None:
+    """Return the user who owns a file or link; None where the system does not tell."""
+    return path.lstat().st_uid if hasattr(os, "geteuid") else None
+
+
+def this_user() -> int | None:
+    """Return the user whom this process works for; None where the system does not tell."""
+    return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def _show(operation: str, path: Path) -> None:

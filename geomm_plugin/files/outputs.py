@@ -17,9 +17,9 @@ from pathlib import Path
 
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.files import disk
-from geomm_plugin.files.publication import PART
-from geomm_plugin.files.version import files_in
+from geomm_plugin.files.stamps import files_in
 
+PART = ".geomm-part-"  # begins the name of what is being written
 _OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 LONGEST_NAME = 255  # bytes, of any file system in use
 

@@ -28,9 +28,10 @@ from typing import NamedTuple
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
 from geomm_plugin.files.lock import is_locked, locked, unlocked
+from geomm_plugin.files.outputs import PART
 from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.trust import is_own
 
-PART = ".geomm-part-"  # begins the name of what is being written
 PUBLISH = ".geomm-publish-"  # begins the name of what is being moved into its place
 ALIGNED = "align.json"  # the output of `geomm align` goes by the name of its record
 NEW, OLD, JOURNAL = "new", "old", "journal.json"
@@ -177,9 +178,9 @@ def _prepare(stage: Path) -> dict[str, Replacement]:
     disk.write_file(stage / JOURNAL, json.dumps(content).encode())
     disk.change_mode(stage / JOURNAL, 0o644)  # independent of the umask: only this user may write
     disk.change_mode(stage, 0o755)  # others who may read the folder read the old files
-    disk.secure(stage / JOURNAL)
+    disk.fsync(stage / JOURNAL)
     for path in (stage / NEW, old, stage):
-        disk.secure_folder(path)
+        disk.fsync_folder(path)
     return replacements
 
 
@@ -203,7 +204,7 @@ def _commit(stage: Path, journal: Path) -> None:
             if not os.path.lexists(journal):
                 raise
         else:
-            disk.secure_folder(journal.parent)
+            disk.fsync_folder(journal.parent)
             return
         if not (journal.is_dir() and is_own(journal)):
             break
@@ -227,7 +228,7 @@ def _move_in(journal: Path, replacements: Mapping[str, Replacement]) -> None:
     for name in replacements:
         if os.path.lexists(journal / NEW / name):
             disk.rename(journal / NEW / name, folder / name)
-    disk.secure_folder(folder)
+    disk.fsync_folder(folder)
 
 
 def _move_back(journal: Path, replacements: Mapping[str, Replacement]) -> None:
@@ -239,14 +240,14 @@ def _move_back(journal: Path, replacements: Mapping[str, Replacement]) -> None:
             disk.rename(place, new)
         if os.path.lexists(old) and not os.path.lexists(place):
             disk.rename(old, place)
-    disk.secure_folder(folder)
+    disk.fsync_folder(folder)
 
 
 def _finish(journal: Path) -> None:
     """Let readers see the new files, and remove what is left."""
     emptied = journal.with_name(PART + secrets.token_hex(8))
     disk.rename(journal, emptied)
-    disk.secure_folder(journal.parent)
+    disk.fsync_folder(journal.parent)
     disk.remove_tree(emptied)
 
 
@@ -291,38 +292,6 @@ def _fits(journal: Path, replacements: Mapping[str, Replacement]) -> bool:
 def _in_place(path: Path, replacement: Replacement) -> bool:
     """True if a path holds the old file, the new one, or none for the moment."""
     return _inode(path) in (0, *replacement)
-
-
-def is_own(path: Path) -> bool:
-    """True if this user made a file or folder, and it is no link."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
-    is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-    return is_own and not stat.S_ISLNK(status.st_mode)
-
-
-def is_private(folder: Path) -> bool:
-    """True if this user made a folder, it is no link, and nobody else may write to it."""
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    is_folder = stat.S_ISDIR(status.st_mode) and not status.st_mode & _WRITABLE_BY_OTHERS
-    return is_folder and is_own(folder)
-
-
-def is_trusted(path: Path, beside: Path) -> bool:
-    """True if what lies beside a file may be read with it: made by a user who might make the file.
-
-    In a common folder (of mode 1777) anybody can put files beside those of others.
-    """
-    owners = _trusted_owners(beside.parent)
-    try:
-        return owners is None or path.stat().st_uid in owners | {beside.stat().st_uid}
-    except OSError:
-        return False
 
 
 def _trusted_owners(folder: Path) -> set[int] | None:

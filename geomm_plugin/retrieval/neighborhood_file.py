@@ -24,9 +24,10 @@ from geomm_plugin.arrays import TILES, Tiles, Vector
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import checksum, read_arrays
-from geomm_plugin.files.atomic import check_writable, written_beside
+from geomm_plugin.files.atomic import atomic_file, check_writable
 from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
-from geomm_plugin.files.publication import is_trusted, published
+from geomm_plugin.files.publication import published
+from geomm_plugin.files.trust import is_trusted
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
@@ -93,7 +94,7 @@ def save_means(languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TI
     for name, path in paths.items():
         by_path[path] |= means[name]  # a file may hold several languages
     for path, content in by_path.items():
-        with written_beside(path, follow_links=False) as part:  # nor does who reads them
+        with atomic_file(path, follow_links=False) as part:  # nor does who reads them
             disk.write_file(part, to_bytes(content))
     return list(by_path)
 

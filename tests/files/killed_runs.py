@@ -2,8 +2,9 @@
 
 A folder holds the old output of a job; a run that would replace it by the new one is killed with
 SIGKILL, at random moments of its duration and before each (or every so many) of its operations on
-files. Every output found afterwards must be the old or the new one, bit by bit, and the next run
-must leave the new one and nothing else. Runs are forked from here: a kill costs no start of Python.
+files. Every output found afterwards must be the old or the new one, bit by bit; of a set of files
+that was being renamed, a reader may also be told so. The next run must leave the new one and
+nothing else. Runs are forked from here: a kill costs no start of Python.
 """
 
 import json
@@ -27,7 +28,9 @@ from geomm_plugin import (
 )
 from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.cli import group
-from geomm_plugin.files.publication import PART, PUBLISH
+from geomm_plugin.errors import FileError
+from geomm_plugin.files.outputs import PART
+from geomm_plugin.files.publication import PUBLISH
 from geomm_plugin.formats import read_languages
 from geomm_plugin.testing import make_toy
 
@@ -164,7 +167,7 @@ def main(name, kills, folder, every=1):
     expected = {new: job.look(output) for new, output in outputs.items()}
     assert all(expected[False][key] != expected[True][key] for key in expected[True])
     place = folder / "place"
-    told = {"killed": 0, "ended": 0, "old": 0, "new": 0, "with leftovers": 0}
+    told = {"killed": 0, "ended": 0, "old": 0, "new": 0, "told": 0, "with leftovers": 0}
 
     def tried(**how):
         shutil.rmtree(place, ignore_errors=True)
@@ -174,12 +177,20 @@ def main(name, kills, folder, every=1):
         told["killed" if status else "ended"] += 1
         told["with leftovers"] += bool([p for p in place.rglob(".*") if is_leftover(p)])
         before = snapshot(place)
-        for key, found in job.look(place).items():
+        for key, found in looked(place).items():
             fits = [new for new in (False, True) if found == expected[new][key]]
             assert fits, f"{key} is neither the old nor the new one: {how}"
             told["new" if fits[0] else "old"] += 1
         assert snapshot(place) == before, f"reading changed the folder: {how}"
         return begun, bool(status)
+
+    def looked(place):
+        try:
+            return job.look(place)
+        except FileError as error:
+            assert name in ("align", "convert_npy"), error  # sets of files
+            told["told"] += 1
+            return {}
 
     def next_run_is_clean():
         job.run(place, True)

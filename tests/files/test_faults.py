@@ -26,9 +26,10 @@ from geomm_plugin.alignment.stage import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import all_written_beside, remove_leftovers, written_beside
+from geomm_plugin.files.atomic import atomic_file, remove_leftovers
 from geomm_plugin.files.lock import alone_in
-from geomm_plugin.files.publication import PART, PUBLISH
+from geomm_plugin.files.outputs import PART
+from geomm_plugin.files.publication import PUBLISH
 from geomm_plugin.testing import make_toy
 
 HERE = Path(__file__).parent
@@ -113,37 +114,29 @@ cli.main()
 
 
 def test_leftovers_are_removed_by_the_next_run_but_not_those_of_a_live_one(tmp_path):
-    (tmp_path / f"{PART}abc-x.vec").write_text("half")
     (tmp_path / f"{PART}folder").mkdir()
     (tmp_path / f"{PART}folder" / "x.vec").write_text("half")
     (tmp_path / ".part-of-my-own").write_text("mine")
-    with written_beside(tmp_path / "one") as first:
-        assert leftovers(tmp_path) == [first]
-        with written_beside(tmp_path / "two") as second:
+    with atomic_file(tmp_path / "one") as first:
+        assert leftovers(tmp_path) == [first.parent.parent]
+        with atomic_file(tmp_path / "two") as second:
             second.write_text("2")
-        assert first.exists()
         first.write_text("1")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".part-of-my-own", "one", "two"]
 
 
-@pytest.mark.parametrize(
-    ("written", "made_by"), [(written_beside, "create"), (all_written_beside, "make_folder")]
-)
-def test_a_part_that_is_removed_before_it_is_locked_is_made_again(
-    tmp_path, monkeypatch, written, made_by
-):
-    make, removed = getattr(disk, made_by), []
+def test_a_part_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    make, removed = disk.make_folder, []
 
     def make_and_lose(path, *arguments, **options):
-        result = make(path, *arguments, **options)
+        make(path, *arguments, **options)
         if not removed:
             remove_leftovers(tmp_path)  # as another run would that begins just now
             removed.append(path)
-        return result
 
-    monkeypatch.setattr(disk, made_by, make_and_lose)
-    with written(tmp_path / "x") as part:
+    monkeypatch.setattr(disk, "make_folder", make_and_lose)
+    with atomic_file(tmp_path / "x") as part:
         part.write_text("whole")
     assert not removed[0].exists()
     assert (tmp_path / "x").read_text() == "whole" and not leftovers(tmp_path)

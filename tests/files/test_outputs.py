@@ -17,7 +17,7 @@ from geomm_plugin import align, get_mapper, read_embeddings, save_mapper, write_
 from geomm_plugin.cli import group
 from geomm_plugin.cli.forms import Output
 from geomm_plugin.errors import FileError, ParameterError
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.files.outputs import refuse_inputs
 from geomm_plugin.testing import make_toy
 
@@ -37,7 +37,7 @@ def folder(tmp_path):
 
 
 def write(path, text="new"):
-    with written_beside(path) as part:
+    with atomic_file(path) as part:
         part.write_text(text)
 
 
@@ -162,9 +162,9 @@ def test_standard_output_is_written_into(tmp_path):
     program = (
         f"import sys; sys.path[:0] = {sys.path!r}\n"
         "from pathlib import Path\n"
-        "from geomm_plugin.files.atomic import check_output, written_beside\n"
+        "from geomm_plugin.files.atomic import check_output, atomic_file\n"
         "check_output(Path('/dev/stdout'))\n"
-        "with written_beside(Path('/dev/stdout')) as part:\n    part.write_text('new')\n"
+        "with atomic_file(Path('/dev/stdout')) as part:\n    part.write_text('new')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("new", "")
@@ -208,8 +208,8 @@ def test_the_mode_of_a_replaced_file_stays(tmp_path, mode, suffix):
 def test_what_is_being_written_is_no_more_readable_than_what_it_replaces(tmp_path):
     (tmp_path / "x").write_text("secret")
     (tmp_path / "x").chmod(0o600)
-    with written_beside(tmp_path / "x") as part:
-        assert part.stat().st_mode & 0o077 == 0
+    with atomic_file(tmp_path / "x") as part:
+        assert part.parent.parent.stat().st_mode & 0o077 == 0
         part.write_text("new secret")
     assert (tmp_path / "x").read_text() == "new secret"
 

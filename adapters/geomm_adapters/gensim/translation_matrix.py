@@ -31,7 +31,7 @@ from geomm_plugin.errors import (
 )
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import checksum, read_arrays
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
@@ -200,7 +200,7 @@ class TranslationMatrix:
         }
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         header["sha256"] = checksum(header, contiguous)
-        with written_beside(Path(fname)) as part:
+        with atomic_file(Path(fname)) as part:
             disk.write_file(part, save(contiguous, header))
 
     @classmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from geomm_plugin.errors import ParameterError, missing_extra
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import written_beside
+from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.views.palette import SERIES, SURFACES
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def save_figure(figure: Figure, path: str | Path, *, fonts: Sequence[str] = ()) 
     path = check_suffix(Path(path))
     settings: Any = look(fonts)
     suffix = path.suffix.lower()
-    with rc_context(settings), written_beside(path) as part, disk.create(part) as stream:
+    with rc_context(settings), atomic_file(path) as part, disk.create(part) as stream:
         figure.savefig(stream, format=suffix[1:], metadata=METADATA[suffix])
 
 
