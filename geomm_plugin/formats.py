@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,11 +19,10 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files.atomic import atomic_files
+from geomm_plugin.files.outputs import PART
 from geomm_plugin.files.publication import published
 from geomm_plugin.files.version import ATTEMPTS, Version, files_in, replaced_too_often
 from geomm_plugin.source_file import SourceFile
-
-_RENAMING = 0.05  # seconds; while a set of files is renamed, the one that names the others is away
 
 
 class Format(ABC):
@@ -346,12 +344,15 @@ def check_exists(path: Path) -> None:
 def existing(path: Path) -> Path:
     """Return where a path is read at this moment; one that is not there is refused."""
     place = published(path)
-    if not place.exists():
-        time.sleep(_RENAMING)
     while not place.exists():
         before, place = place, published(path)
         if place == before and not place.exists():
-            raise FileError(f"There is no file {path}. Check the path of the embeddings.")
+            # While a set of files is renamed, the one that names the others is not there.
+            written = path.parent.is_dir() and any(path.parent.glob(f"{PART}*"))
+            advice = (
+                "A run writes there: try again." if written else "Check the path of the embeddings."
+            )
+            raise FileError(f"There is no file {path}. {advice}")
     return place
 
 
