@@ -153,6 +153,8 @@ def read_embeddings(
             if _is_current(path, place, version):
                 if isinstance(error, GeommError):
                     raise
+                if isinstance(error, FileNotFoundError) and not path.exists():
+                    raise _missing(path) from error
                 raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
         else:
             if version and (len(version.stamps) == 1 or _is_current(path, place, version)):
@@ -347,13 +349,15 @@ def existing(path: Path) -> Path:
     while not place.exists():
         before, place = place, published(path)
         if place == before and not place.exists():
-            # While a set of files is renamed, the one that names the others is not there.
-            written = path.parent.is_dir() and any(path.parent.glob(f"{PART}*"))
-            advice = (
-                "A run writes there: try again." if written else "Check the path of the embeddings."
-            )
-            raise FileError(f"There is no file {path}. {advice}")
+            raise _missing(path)
     return place
+
+
+def _missing(path: Path) -> FileError:
+    # While a set of files is renamed, the one that names the others is not there.
+    written = path.parent.is_dir() and any(path.parent.glob(f"{PART}*"))
+    advice = "A run writes there: try again." if written else "Check the path of the embeddings."
+    return FileError(f"There is no file {path}. {advice}")
 
 
 def find_format(
