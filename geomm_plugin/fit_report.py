@@ -43,7 +43,7 @@ class Choice:
     """The value of lambda that was taken, and the held-out P@1 of each that was tried."""
 
     value: Positive
-    scores: Mapping[Positive, Share] = field(default_factory=dict)
+    scores: Mapping[Positive, Share]
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
     one. Without trials, since there are too few words to hold any out, it is the default.
     """
     if not trials:
-        return Choice(default)
+        return Choice(default, {})
     scores: dict[float, float] = {}
     with progress.task("Choosing", total=len(candidates) // 2 + 3) as advance:
 

@@ -120,7 +120,7 @@ class SelfLearner(ConfirmedMapper):
         best = loop.rounds[loop.kept]
         report.adopt(best.report)
         if loop.kept and best.told.regularization is not None:
-            report.regularization.setdefault(ALL_DICTIONARIES, Choice(best.told.regularization))
+            report.regularization.setdefault(ALL_DICTIONARIES, Choice(best.told.regularization, {}))
         return best.maps
 
     def _used(self, vectors: Vectors, pairs: Pairs) -> Pairs:

@@ -86,7 +86,7 @@ class Mixture(HubMapper):
         """Return W from the dictionary's matrices and the vocabularies' variances."""
         moments = edge.moments()
         weight = self._weight(moments)
-        report.regularization[str(edge)] = Choice(weight)
+        report.regularization[str(edge)] = Choice(weight, {})
         source = self._variance(moments.source, edge.x)
         target = self._variance(moments.target, edge.z)
         return solve_mixture(moments.cross, source, target, weight, self.mixture)

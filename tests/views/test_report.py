@@ -151,7 +151,7 @@ def test_words_labels_files_and_errors_are_escaped():
                 warnings=(attacks[1],),
                 report=FitReport({attacks[0]: PairCounts(1, {attacks[2]: 1})}),
             ),
-            run(attacks[1], found, report=FitReport(regularization={attacks[1]: Choice(1.0)})),
+            run(attacks[1], found, report=FitReport(regularization={attacks[1]: Choice(1.0, {})})),
             run(attacks[2], error=attacks[3], seconds=None),
         ),
         attacks[0],
