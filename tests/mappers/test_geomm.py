@@ -169,4 +169,4 @@ def test_auto_reports_its_choice_and_refits_on_all_pairs(toy):
 def test_too_few_words_to_hold_out_take_the_default():
     toy = make_toy(pairs=5)
     mapper = toy.fit(GeoMM())
-    assert mapper.report_.regularization == {"en-es": Choice(GeoMM.default)}
+    assert mapper.report_.regularization == {"en-es": Choice(GeoMM.default, {})}

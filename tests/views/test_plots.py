@@ -305,4 +305,4 @@ def test_choices_of_lambda_are_read_as_they_were_reported(files):
     assert choice.value in choice.scores
     assert FitReport().choices() == {}
     with pytest.raises(ParameterError, match="tried no values"):
-        plot_regularization(FitReport(regularization={"en-es": Choice(1)}))
+        plot_regularization(FitReport(regularization={"en-es": Choice(1, {})}))
