@@ -180,8 +180,6 @@ class SharedSpace(Mapping[str, Embeddings]):
         target: str,
         k: int = ...,
         retrieval: str | Retrieval = ...,
-        *,
-        engine: str | None = ...,
     ) -> list[tuple[str, float]]: ...
     @overload
     def translate(
@@ -191,8 +189,6 @@ class SharedSpace(Mapping[str, Embeddings]):
         target: str,
         k: int = ...,
         retrieval: str | Retrieval = ...,
-        *,
-        engine: str | None = ...,
     ) -> list[list[tuple[str, float]]]: ...
     def translate(
         self,
@@ -201,8 +197,6 @@ class SharedSpace(Mapping[str, Embeddings]):
         target: str,
         k: int = 10,
         retrieval: str | Retrieval = "csls",
-        *,
-        engine: str | None = None,
     ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Translate a word, or a list of words in one go.
 
@@ -213,12 +207,10 @@ class SharedSpace(Mapping[str, Embeddings]):
         ----------
         retrieval
             A registered name ("csls", "cosine", "inverted_softmax") or an object such as CSLS(k=5).
-        engine
-            "hnsw" searches approximately, for millions of words.
         """
         if isinstance(words, str):
-            return self.translate([words], source, target, k, retrieval, engine=engine)[0]
-        retrieval = as_retrieval(retrieval, engine=engine)
+            return self.translate([words], source, target, k, retrieval)[0]
+        retrieval = as_retrieval(retrieval)
         index = self.index(source, target, retrieval)  # first: it may have to map all words
         best = index.search(self.queries(list(words), source), min(k, len(self[target])))
         vocabulary = self[target].words
@@ -306,7 +298,7 @@ class SharedSpace(Mapping[str, Embeddings]):
 
 def _best_both_ways(source: UnitRows, target: UnitRows, retrieval: Retrieval) -> BestNeighbors:
     """Return the best target of each source word, and the other way round."""
-    if isinstance(retrieval, CSLS) and retrieval.engine == "exact":
+    if isinstance(retrieval, CSLS):
         k = retrieval.k
         of_source, of_target = saved_means(source, target, k), saved_means(target, source, k)
         means = None if of_source is None or of_target is None else (of_source, of_target)

@@ -4,7 +4,6 @@
 #
 #     bash tests/elsewhere.sh [pytest's arguments]
 #     CORE=SkylakeX bash tests/elsewhere.sh        # OpenBLAS's kernels of another processor
-#     CORE=Sandybridge FAISS_SIMD_LEVEL=NONE bash tests/elsewhere.sh
 set -euo pipefail
 top=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
 place=$(mktemp -d)
@@ -23,6 +22,5 @@ fi
 chmod a-w "$place/home"
 settings=(PATH="$PATH" HOME="$place/home" TMPDIR="$place/tmp" LANG=C OMP_NUM_THREADS=1)
 [ -z "${CORE:-}" ] || settings+=(OPENBLAS_CORETYPE="$CORE")
-[ -z "${FAISS_SIMD_LEVEL:-}" ] || settings+=(FAISS_SIMD_LEVEL="$FAISS_SIMD_LEVEL")
 "${as[@]}" env -i "${settings[@]}" .venv/bin/python -m pytest -q -p no:cacheprovider -n auto \
     --dist loadgroup "$@"

@@ -27,7 +27,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NEEDS = {
     "README.md": ["gensim", "matplotlib"],
-    "formats.md": ["spacy"],
+    "formats.md": ["faiss", "spacy"],
     "gensim.md": ["gensim"],
     "scikit_learn.md": ["sklearn"],
     "unseen_words.md": ["gensim"],

@@ -16,7 +16,7 @@ from geomm_plugin import cli, evaluation
 from geomm_plugin.cli import COMMANDS, group
 
 HEAVY = {
-    *("autograd", "email", "faiss", "fasttext", "gensim", "importlib.metadata", "dask"),
+    *("autograd", "email", "fasttext", "gensim", "importlib.metadata", "dask"),
     *("matplotlib", "orjson", "pymanopt", "rich", "safetensors", "scipy", "sklearn", "spacy"),
     "threadpoolctl",
 }

@@ -56,7 +56,6 @@ def compare(
     tasks: SpaceTask | Iterable[SpaceTask] = (),
     oov: UnknownWords = "skip",
     answers: int = 3,
-    engine: str | None = None,
     jobs: int | None = None,
     cluster: Cluster | None = None,
     seed: int = 0,
@@ -88,8 +87,6 @@ def compare(
         What else the space of each mapper is scored on, e.g. Sentences(texts); see `task_rows`.
     answers
         How many of the best target words are kept for each test word.
-    engine
-        "hnsw" searches approximately, for millions of words; the recall is then a column.
     jobs
         How many mappers are fitted at the same time, each in its own process; -1 is one for each
         core.
@@ -107,7 +104,7 @@ def compare(
         )
     job_count(jobs)  # an impossible number is an error
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
-    scores = (as_retrieval(retrieval, engine=engine) for retrieval in ranked)
+    scores = (as_retrieval(retrieval) for retrieval in ranked)
     task = Task(
         {language: as_embeddings(value) for language, value in embeddings.items()},
         as_dictionaries(dictionaries),

@@ -58,8 +58,7 @@ class Comparison(Table):
 
         `p@1_low` and `p@1_high` are the 95 % bootstrap interval; `difference` is P@1 less the
         baseline's with its own interval, `p_value` the paired test's, `p_holm` that adjusted for
-        the number of mappers. `recall` is there if a search was approximate. What does not apply
-        is None.
+        the number of mappers. What does not apply is None.
         """
         return self._words.rows()
 

@@ -31,7 +31,7 @@ def word_cells(words: WordRows, rows: Rows, widest_reason: int | None = None) ->
     header = ["mapper", "pair", "retrieval", "P@1 [95 %]", f"against {words.baseline}"]
     header += [f"P@1 {group} (words)" for group in words.groups_of_words()]
     header += [name.upper() for name in others]
-    header += ["coverage", "words", *words.recall(), "fit s", "fit MB"]
+    header += ["coverage", "words", "fit s", "fit MB"]
     table = [[Cell(title) for title in header]]
     for row, place in zip(rows, word_places(rows), strict=True):
         line = [Cell(row["mapper"]), Cell(row["pair"]), Cell(row["retrieval"])]
@@ -44,7 +44,6 @@ def word_cells(words: WordRows, rows: Rows, widest_reason: int | None = None) ->
         texts = [_part(row[f"p@1 {name}"], row[f"n_words {name}"]) for name in groups]
         texts += [f"{row[name]:.3f}" for name in others]
         texts += [f"{row['coverage']:.3f}", str(row["n_words"])]
-        texts += ["" if row[name] is None else f"{row[name]:.3f}" for name in words.recall()]
         texts += [f"{row['fit_seconds']:.2f}", f"{row['peak_memory_mb']:.0f}"]
         table.append(line + [Cell(text, number=True) for text in texts])
     return table

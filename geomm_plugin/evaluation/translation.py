@@ -51,12 +51,11 @@ class Evaluation:
     words: tuple[WordResult, ...]
     missing: tuple[str, ...]  # test words that were not evaluated (or counted as wrong)
     ranks: RowIndices  # of the words, and NOT_FOUND of the missing ones that count as wrong
-    recall: float | None = None  # of the true nearest neighbours, where the search is approximate
     by: By | None = None  # how the rows break P@1 down; see evaluation.breakdown
 
     def row(self) -> dict[str, Any]:
         """Return the numbers as one JSON object."""
-        row = {
+        return {
             "pair": "-".join(self.pair),
             "retrieval": self.retrieval,
             **self.scores,
@@ -64,7 +63,6 @@ class Evaluation:
             "n_words": self.n_words,
             **self.parts(),
         }
-        return row if self.recall is None else row | {"recall": self.recall}
 
     def _repr_html_(self) -> str:
         row = {name: value for name, value in self.row().items() if value is not None}
@@ -90,7 +88,6 @@ def evaluate(
     metrics: str | Iterable[str] | None = None,
     oov: UnknownWords = "skip",
     answers: int = 0,
-    engine: str | None = None,
     by: By | None = None,
     jobs: int | None = None,
     cluster: Cluster | None = None,
@@ -108,8 +105,6 @@ def evaluate(
         "skip" leaves words out that are not in the vocabularies; "wrong" counts them as errors.
     answers
         How many of the best target words are kept for each word.
-    engine
-        "hnsw" searches approximately, for millions of words; the recall is then reported.
     by
         "spelling", "frequency" or "translations": rows then tell P@1 of each such group of words.
     jobs
@@ -121,7 +116,7 @@ def evaluate(
     check_by(by)
     if oov not in ("skip", "wrong"):
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
-    retrieval = as_retrieval(retrieval, engine=engine)
+    retrieval = as_retrieval(retrieval)
     space = space if isinstance(space, SharedSpace) else SharedSpace(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, as_dictionary(dictionary))
@@ -160,7 +155,6 @@ def evaluate(
         words,
         tuple(missing),
         ranks,
-        getattr(searched, "recall", None),
         by,
     )
 

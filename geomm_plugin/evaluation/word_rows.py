@@ -43,15 +43,10 @@ class WordRows:
         """Return the names of the groups of words that P@1 is broken down by."""
         return [] if self.by is None else list(GROUPS[self.by][0])
 
-    def recall(self) -> list[str]:
-        """Return the name of the column of recalls, if some search was approximate."""
-        approximate = any(e.recall is not None for run in self.runs for e in run.evaluations)
-        return ["recall"] if approximate else []
-
     def _of(self, run: Run) -> Iterator[dict[str, Any]]:
         if run.error is not None:
             parts = [f"{what} {g}" for g in self.groups_of_words() for what in ("p@1", "n_words")]
-            names = [*self.metric_names(), "coverage", "n_words", *parts, *self.recall()]
+            names = [*self.metric_names(), "coverage", "n_words", *parts]
             for pair, retrieval in self._pairs():
                 named = {"mapper": run.label, "task": WORDS, "pair": pair, "retrieval": retrieval}
                 empty = dict.fromkeys([*names, "p@1_low", "p@1_high", *DIFFERENCE])
@@ -78,7 +73,6 @@ class WordRows:
                 "coverage": sum(e.coverage for e in evaluations) / len(evaluations),
                 "n_words": sum(e.n_words for e in evaluations),
                 **mean_parts(evaluations),
-                **{name: mean_recall(evaluations) for name in self.recall()},
                 "p@1_low": interval.low,
                 "p@1_high": interval.high,
             } | dict.fromkeys(DIFFERENCE)
@@ -107,9 +101,3 @@ def mean_parts(evaluations: list[Evaluation]) -> dict[str, Any]:
         total = sum(known)
         means[name] = total if name.startswith("n_words") else total / len(known) if known else None
     return means
-
-
-def mean_recall(evaluations: list[Evaluation]) -> float | None:
-    """Return the mean recall of approximate searches; None where all are exact."""
-    known = [e.recall for e in evaluations if e.recall is not None]
-    return sum(known) / len(known) if known else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from geomm_plugin.errors import ParameterError
 from geomm_plugin.registry.catalog import Catalog
 from geomm_plugin.registry.parameters import check_known, parameters_of
 from geomm_plugin.registry.plugins import Plugins
@@ -80,18 +79,7 @@ def as_mapper(choice: str | Mapper, settings: Iterable[str] = ()) -> Mapper:
     return mapper
 
 
-def as_retrieval(choice: str | Retrieval, engine: str | None = None) -> Retrieval:
-    """Return a retrieval itself, or make one from a text: "csls", "csls:k=5".
-
-    Parameters
-    ----------
-    engine
-        "exact" or "hnsw", for retrievals that have both; by default the retrieval's own.
-    """
+def as_retrieval(choice: str | Retrieval) -> Retrieval:
+    """Return a retrieval itself, or make one from a text: "csls", "csls:k=5"."""
     retrieval: Retrieval = retrievals.make(choice)
-    if engine is None:
-        return retrieval
-    params = {name: getattr(retrieval, name) for name in parameters_of(type(retrieval))}
-    if "engine" not in params:
-        raise ParameterError(f"{retrieval.name} has one engine only; leave {engine!r} out.")
-    return type(retrieval)(**params | {"engine": engine})
+    return retrieval

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
@@ -21,14 +20,9 @@ class Cosine(Retrieval):
     """cos(x, z): the nearest neighbour, hubs and all."""
 
     name: ClassVar[str] = "cosine"
-    engine: Literal["exact", "hnsw"] = (
-        "exact"  # "hnsw" is approximate, for millions of words (faiss)
-    )
 
     def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
         """Prepare to search; the source words play no part."""
         check_parameters(self)
         target = as_unit_rows(target, "target")
-        if self.engine == "hnsw":
-            return HnswIndex(target, target, None)
         return BiasedIndex(target, KnownBias(target, np.zeros(len(target))), tiles)

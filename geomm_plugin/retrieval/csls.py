@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.registry.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
-from geomm_plugin.retrieval.hnsw import HnswIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.neighborhood_file import saved_means
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
@@ -25,15 +24,10 @@ class CSLS(Retrieval):
 
     name: ClassVar[str] = "csls"
     k: Annotated[int, AtLeast(1)] = 10  # neighbours in each mean
-    engine: Literal["exact", "hnsw"] = (
-        "exact"  # "hnsw" is approximate, for millions of words (faiss)
-    )
 
     def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
         """Prepare to search; r_S is computed for the targets that may win, unless it was saved."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
-        if self.engine == "hnsw":
-            return HnswIndex(source, target, self.k)
         means = saved_means(target, source, self.k)
         return BiasedIndex(target, NeighborhoodBias(source, target, self.k, tiles, means), tiles)

@@ -396,8 +396,6 @@ def test_what_cannot_be_compared_is_said_first(data):
         compare(["procrustes"], *data, retrievals=[])
     with pytest.raises(ParameterError, match="csls: k=0 is not possible"):
         compare(["procrustes"], *data, retrievals=[CSLS(k=0)])
-    with pytest.raises(ParameterError, match="engine='annoy' is not possible"):
-        compare(["procrustes"], *data, engine="annoy")
     for jobs in (0, True, "2"):
         with pytest.raises(ParameterError, match="number of processes"):
             compare(["procrustes"], *data, jobs=jobs)

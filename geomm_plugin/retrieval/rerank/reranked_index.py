@@ -52,12 +52,6 @@ class RerankedIndex(Index):
         self.weights = dict(weights)
         self._targets = targets
 
-    @property
-    def recall(self) -> float | None:
-        """The base's recall, where its search is approximate."""
-        recall: float | None = getattr(self.base, "recall", None)
-        return recall
-
     def search(self, queries: Rows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
         if k < 1:
