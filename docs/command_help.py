@@ -16,7 +16,7 @@ def help_of_commands() -> str:
     """Return a section for each command."""
     from geomm_plugin.cli import COMMANDS, group
 
-    context = click.Context(group, info_name="geomm")
+    context = click.Context(group, info_name="geomm", **group.context_settings)
     commands = ((name, group.get_command(context, name)) for name in COMMANDS)
     return "\n".join(_sections(context, name, command) for name, command in commands if command)
 

@@ -35,8 +35,6 @@ COMMANDS = {
     "check": "Tell whether files, mappers and aligned folders are whole.",
 }
 
-VARIABLES = "GEOMM"  # what the names of environment variables begin with
-
 
 class Commands(click.Group):
     """Commands that are imported on use; errors that a user can fix are one sentence."""
@@ -49,9 +47,7 @@ class Commands(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"geomm_plugin.cli.{cmd_name}").command
-        name_variables(command, f"{VARIABLES}_{cmd_name}")
-        return command
+        return import_module(f"geomm_plugin.cli.{cmd_name}").command  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them, so that --help is quick."""
@@ -97,16 +93,6 @@ class Commands(click.Group):
             ctx.exit(ending.INTERRUPTED)
 
 
-def name_variables(command: click.Command, prefix: str) -> None:
-    """Let each option be set by an environment variable too: GEOMM_ALIGN_MAX_WORDS."""
-    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
-        name_variables(inner, f"{prefix}_{name}")
-    for option in command.params:
-        if isinstance(option, click.Option) and option.envvar is None:
-            longest = max(option.opts, key=len).lstrip("-")
-            option.envvar = f"{prefix}_{longest}".replace("-", "_").upper()
-
-
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
     if issubclass(category, UserWarning):
         show(f"Warning: {message}", err=True)
@@ -114,11 +100,11 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GEOMM"},
     epilog="Options may also be set by environment variables, such as GEOMM_ALIGN_MAX_WORDS for "
     "--max-words of align, and many commands read them from a file: --config FILE.",
 )
-@click.version_option(package_name="geomm-plugin", prog_name="geomm")
+@click.version_option(package_name="geomm-plugin", prog_name="geomm", allow_from_autoenv=False)
 def group() -> None:
     """Align word embeddings across languages, translate with them, and compare methods.
 

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.alignment.run import Alignment, align
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import json_option
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Configurable
 from geomm_plugin.registry.parameters import choice_text, split_specs
 
 
 @click.command(cls=Configurable)
-@options.embeddings_argument
-@options.dictionary_option
-@options.identical_option
-@options.cognates_option
-@options.mapper_option
-@options.set_option
+@options.space_options()
+@options.fit_options("geomm")
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=forms.Written(is_folder=True),
     required=True,
     help="Folder for the aligned files and the mapper; made if it is not there.",
 )
@@ -62,18 +54,10 @@ from geomm_plugin.registry.parameters import choice_text, split_specs
     help="Keep what an earlier run wrote there, if it is the same mapper, inputs and options.",
 )
 @options.precision_option
-@options.max_words_option
-@json_option
-@options.jobs_option
-@options.cluster_option
-@options.quiet_option
+@options.run_options(jobs=options.CORES, cluster=True, as_json=options.WRITTEN)
 def command(
-    embeddings: tuple[str, ...],
-    dictionaries: tuple[str, ...],
-    identical: tuple[str, ...],
-    cognates: tuple[str, ...],
-    mapper: str,
-    settings: tuple[str, ...],
+    files: options.SpaceFiles,
+    fit: options.Fit,
     output: Path,
     suffix: str,
     extra_words: tuple[str, ...],
@@ -82,11 +66,7 @@ def command(
     neighborhoods: bool,
     resume: bool,
     precision: int | None,
-    max_words: int | None,
-    as_json: bool,
-    jobs: int,
-    cluster: str | None,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Align two or more languages: fit a mapper, write LANG.vec for each and the mapper itself.
 
@@ -100,31 +80,28 @@ def command(
         geomm align en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt \\
             --mapper geomm --set regularization=100 --output aligned/
     """
-    paths = options.existing_files(embeddings)
-    with progress.shown(quiet):
+    paths = files.paths()
+    with run.shown():
         alignment = align(
             paths,
-            options.read_pairs(dictionaries, paths),
-            mapper,
+            options.read_pairs(fit.dictionary, paths),
+            fit.mapper,
             output=output,
-            identical=[options.language_pair(name, paths) for name in identical],
-            cognates=[options.language_pair(name, paths) for name in cognates],
+            identical=[options.language_pair(name, paths) for name in fit.identical],
+            cognates=[options.language_pair(name, paths) for name in fit.cognates],
             rerank=rerank,
-            settings=settings,
-            max_words=max_words,
+            settings=fit.set,
+            max_words=files.max_words,
             suffix=suffix,
             precision=precision,
             extra_words=split_specs(extra_words, "LANG=FILE, e.g. en=words.txt"),
             keep_length=keep_length,
             neighborhoods=neighborhoods,
             resume=resume,
-            jobs=jobs,
-            cluster=cluster,
+            jobs=run.jobs,
+            cluster=run.cluster,
         )
-    if as_json:
-        show_json(json.dumps(_row(alignment), ensure_ascii=False))
-    elif not quiet:
-        show(str(alignment))
+    run.report(_row(alignment), str(alignment))
 
 
 def _row(alignment: Alignment) -> dict[str, Any]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.alignment.inspection import check
 from geomm_plugin.cli import options
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Command
+from geomm_plugin.cli.terminal import show
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a finding.")
-@options.quiet_option
-def command(paths: tuple[Path, ...], as_json: bool, quiet: bool) -> None:
+@options.run_options(as_json="a finding")
+def command(paths: tuple[Path, ...], run: options.Run) -> None:
     """Check that files of embeddings, saved mappers and folders of aligned files are whole.
 
     Checksums, sizes, numbers that are not finite, words that repeat, the .neighborhoods beside a
@@ -30,13 +28,12 @@ def command(paths: tuple[Path, ...], as_json: bool, quiet: bool) -> None:
     Example:
         geomm check aligned/ wiki.en.vec
     """
-    with progress.shown(quiet or as_json):
+    with run.shown():
         findings = check(*paths)
-    if as_json:
-        show_json(json.dumps([finding.row() for finding in findings], ensure_ascii=False))
-    else:
-        for finding in findings:
-            if finding.problem or not quiet:
-                show(str(finding))
+    if run.json:
+        run.report([finding.row() for finding in findings])
+    for finding in findings:
+        if not run.json and (finding.problem or not run.quiet):
+            show(str(finding))
     if any(finding.problem for finding in findings):
         raise SystemExit(1)

@@ -13,10 +13,8 @@ from typing import TextIO
 
 import click
 
-from geomm_plugin import progress
-from geomm_plugin.cli import choices, forms, options, task_files
-from geomm_plugin.cli.command_line import command_line
-from geomm_plugin.cli.configuration import Configurable
+from geomm_plugin.cli import forms, options, task_files
+from geomm_plugin.cli.config import Configurable, command_line
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options, write_text
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.breakdown import By
@@ -31,20 +29,15 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
 @click.command(cls=Configurable)
-@options.embeddings_argument
-@options.dictionary_option
-@options.identical_option
-@options.cognates_option
+@options.space_options()
+@options.fit_options(("all",))
 @options.tests_option
-@choices.mappers_option(("all",))
-@options.set_option
-@choices.retrievals_option
-@choices.metrics_option
-@choices.by_option
-@choices.oov_option
+@options.retrievals_option
+@options.metrics_option
+@options.by_option
+@options.oov_option
 @click.option(
     "--task",
-    "tasks",
     multiple=True,
     metavar="NAME",
     help="Score each mapper on this, too: sentences (with --texts), classify (with --train and "
@@ -58,15 +51,6 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
     is_flag=True,
     help="Fit every tested pair of languages alone, as papers do; by default all together.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
-)
-@options.cluster_option
 @table_options
 @click.option(
     "--html",
@@ -78,32 +62,27 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
     type=forms.OUTPUT,
     help="Add each mapper's rows to this file as soon as they are there, one JSON object a line.",
 )
-@options.max_words_option
-@options.quiet_option
+@options.run_options(
+    jobs="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
+    cluster=True,
+)
 def command(
-    embeddings: tuple[str, ...],
-    dictionaries: tuple[str, ...],
-    identical: tuple[str, ...],
-    cognates: tuple[str, ...],
-    tests: tuple[str, ...],
-    mappers: tuple[str, ...],
-    settings: tuple[str, ...],
-    retrievals: tuple[str, ...],
-    metrics: tuple[str, ...],
+    files: options.SpaceFiles,
+    fit: options.Fit,
+    test: tuple[str, ...],
+    retrieval: tuple[str, ...],
+    metric: tuple[str, ...],
     by: By | None,
     oov: UnknownWords,
-    tasks: tuple[str, ...],
+    task: tuple[str, ...],
     texts: tuple[str, ...],
     train: tuple[str, ...],
     baseline: str | None,
     each_pair: bool,
-    jobs: int,
-    cluster: str | None,
     output: TableOutput,
     html: Path | None,
     save: Path | None,
-    max_words: int | None,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Fit mappers on the same data, score them on the same words, and say whose lead is luck.
 
@@ -120,38 +99,38 @@ def command(
             --test en-es=test.txt --task sentences --texts en=s.en.txt --texts es=s.es.txt \\
             --task classify --train en=topics.en.tsv --test es=topics.es.tsv
     """
-    chosen = choose_mappers(mappers, settings)
+    chosen = choose_mappers(fit.mapper, fit.set)
     needed = any(mapper.needs_dictionary for mapper in chosen)
-    if needed and not (dictionaries or identical or cognates):
+    if needed and not fit.has_dictionaries:
         raise ParameterError(options.NOTHING_TO_LEARN)
     check_outputs()
-    ranked = choices.make_retrievals(retrievals)
-    word_tests, task_tests = _divide(tests, embeddings) if tasks else (list(tests), [])
-    files = {"texts": texts, "train": train, "test": task_tests}
-    scored, task_sources = task_files.make_tasks(tasks, files, ranked, beside_words=True)
+    ranked = options.make_retrievals(retrieval)
+    word_tests, task_tests = _divide(test, files.embeddings) if task else (list(test), [])
+    of_tasks = {"texts": texts, "train": train, "test": task_tests}
+    scored, task_sources = task_files.make_tasks(task, of_tasks, ranked, beside_words=True)
     runs = RunsSoFar(save)
-    with progress.shown(quiet), runs.shown_if_stopped(output):
-        read = options.read_all(embeddings, max_words)
-        learnt = options.read_dictionaries(dictionaries, identical, read, cognates)
-        test = options.read_dictionaries(word_tests, (), read)
-        warn_of_overlap(learnt, test)
-        sources = provenance_of(read, learnt.items(), test.items()).with_files(task_sources)
+    with run.shown(), runs.shown_if_stopped(output):
+        read = files.read()
+        learnt = fit.read(read)
+        tests = options.read_dictionaries(word_tests, (), read)
+        warn_of_overlap(learnt, tests)
+        sources = provenance_of(read, learnt.items(), tests.items()).with_files(task_sources)
         runs.outcome = Comparison((), "", provenance=sources, each_pair=each_pair)
         comparison = compare(
             chosen,
             read,
             learnt,
-            test,
+            tests,
             retrievals=ranked,
-            metrics=metrics or None,
+            metrics=metric or None,
             baseline=baseline,
             each_pair=each_pair,
             by=by,
             tasks=scored,
             oov=oov,
             answers=0 if html is None else ANSWERS,
-            jobs=jobs,
-            cluster=cluster,
+            jobs=run.jobs,
+            cluster=run.cluster,
             on_run=runs.add,
         )
     show_all(replace(comparison, provenance=sources), output, html)

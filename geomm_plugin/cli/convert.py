@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.alignment.conversion import Converted, convert
 from geomm_plugin.alignment.space import write_space
 from geomm_plugin.cli import options
-from geomm_plugin.cli.output import json_option
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Command
 from geomm_plugin.files.outputs import refuse_inputs
 from geomm_plugin.formats import files_of, read_languages, refuse_neighbors, writing_format
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE | LANG=FILE...")
 @click.argument("target", type=click.Path(path_type=Path))
-@options.max_words_option
+@options.space_options(files=False)
 @options.precision_option
-@options.jobs_option
-@options.cluster_option
-@json_option
-@options.quiet_option
+@options.run_options(jobs=options.CORES, cluster=True, as_json=options.WRITTEN)
 def command(
     sources: tuple[str, ...],
     target: Path,
-    max_words: int | None,
+    files: options.SpaceFiles,
     precision: int | None,
-    jobs: int,
-    cluster: str | None,
-    as_json: bool,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Convert embeddings from any format to any other; the suffixes say which.
 
@@ -49,22 +40,20 @@ def command(
         geomm convert wiki.en.vec wiki.en.safetensors --max-words 200000
         geomm convert en=aligned/en.vec es=aligned/es.vec space.parquet
     """
-    with progress.shown(quiet):
+    with run.shown():
         if _is_one(sources):
             converted = convert(
                 sources[0],
                 target,
-                max_words=max_words,
+                max_words=files.max_words,
                 precision=precision,
-                jobs=jobs,
-                cluster=cluster,
+                jobs=run.jobs,
+                cluster=run.cluster,
             )
         else:
-            converted = _join(options.existing_files(sources), target, max_words, precision)
-    if as_json:
-        show_json(json.dumps({"path": str(target)} | asdict(converted), ensure_ascii=False))
-    elif not quiet:
-        show(f"Wrote {target}  {converted.words:,} words x {converted.dimension}")
+            converted = _join(options.existing_files(sources), target, files.max_words, precision)
+    text = f"Wrote {target}  {converted.words:,} words x {converted.dimension}"
+    run.report({"path": str(target)} | asdict(converted), text)
 
 
 def _join(

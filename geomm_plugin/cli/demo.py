@@ -10,6 +10,7 @@ import numpy as np
 from geomm_plugin import progress, registry
 from geomm_plugin.arrays import Vector
 from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.evaluation.classify import Classify
@@ -52,9 +53,9 @@ Next, with files of your own:
 """
 
 
-@click.command()
-@options.quiet_option
-def command(quiet: bool) -> None:
+@click.command(cls=Command)
+@options.run_options()
+def command(run: options.Run) -> None:
     """Align three languages of the embedded data, translate words, and compare the mappers.
 
     \b
@@ -63,9 +64,9 @@ def command(quiet: bool) -> None:
     """
     demo = load_demo()
     lines = _story(demo)
-    with progress.shown(quiet):
+    with run.shown():
         for line in lines:
-            if not quiet:
+            if not run.quiet:
                 show(line)
 
 

@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from geomm_plugin import progress
-from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Command
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
 from geomm_plugin.evaluation.likeness import Likeness, likeness
 from geomm_plugin.evaluation.tables import text_table
-from geomm_plugin.registry import as_mapper
 from geomm_plugin.text import printable
 
 SUSPICIOUS_PAIRS_SHOWN = 20
 
 
-@click.command()
-@options.embeddings_argument
-@options.dictionary_option
-@options.identical_option
-@click.option(
-    "--mapper",
-    "-m",
-    default="procrustes",
-    show_default=True,
-    type=forms.MAPPER,
-    help="Aligns each pair, e.g. geomm:regularization=100.",
-)
-@options.set_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a pair.")
-@options.max_words_option
-@options.quiet_option
-def command(
-    embeddings: tuple[str, ...],
-    dictionaries: tuple[str, ...],
-    identical: tuple[str, ...],
-    mapper: str,
-    settings: tuple[str, ...],
-    as_json: bool,
-    max_words: int | None,
-    quiet: bool,
-) -> None:
+@click.command(cls=Command)
+@options.space_options()
+@options.fit_options("procrustes", what="Aligns each pair, e.g. geomm:regularization=100.")
+@options.run_options(as_json="a pair")
+def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> None:
     """Look at dictionaries, hubs and how alike the spaces are, and say what to do.
 
     Without a dictionary: how alike the spaces are, and how many words are spelt alike, before a
@@ -54,17 +30,16 @@ def command(
         geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
         geomm diagnose en=wiki.en.vec es=wiki.es.vec
     """
-    chosen = as_mapper(mapper, settings)
-    with progress.shown(quiet):
-        read = options.read_all(embeddings, max_words)
-        pairs = options.read_dictionaries(dictionaries, identical, read)
+    chosen = fit.make_mapper()
+    with run.shown():
+        read = files.read()
+        pairs = fit.read(read)
         results: list[Diagnosis] | list[Likeness] = (
             diagnose(read, pairs, chosen) if pairs else likeness(read)
         )
-    if as_json:
-        show_json(json.dumps([result.row() for result in results], ensure_ascii=False))
-        return
-    for result in results:
+    if run.json:
+        run.report([result.row() for result in results])
+    for result in () if run.json else results:
         if isinstance(result, Diagnosis):
             _show(result)
         else:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from geomm_plugin import progress
-from geomm_plugin.cli import forms, options
+from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.moved_words import MEASURES, Measure, drift
 from geomm_plugin.files.text_lines import read_lines
-from geomm_plugin.registry import as_mapper
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("arguments", nargs=-1, required=True, metavar="OLD=FILE NEW=FILE [WORD...]")
 @click.option(
     "--words",
-    "list_of_words",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
     help="Ask about the words of this file, one a line, as about each WORD.",
@@ -53,30 +52,25 @@ from geomm_plugin.registry import as_mapper
     type=click.FloatRange(0, 1, max_open=True),
     help="The share of words, those that moved most, without which the mapper is fitted again.",
 )
-@click.option(
-    "--mapper",
-    "-m",
-    default="procrustes",
-    show_default=True,
-    type=forms.MAPPER,
-    help="What aligns both files, on the words they share: a name that `geomm mappers` lists.",
+@options.fit_options(
+    "procrustes",
+    learns=False,
+    what="What aligns both files, on the words they share: a name that `geomm mappers` lists.",
 )
-@options.set_option
 @table_options
-@options.max_words_option
-@options.quiet_option
+@options.space_options(files=False)
+@options.run_options()
 def command(
     arguments: tuple[str, ...],
-    list_of_words: Path | None,
+    words: Path | None,
     top: int,
     by: Measure,
     neighbors: int,
     trim: float,
-    mapper: str,
-    settings: tuple[str, ...],
+    fit: options.Fit,
     output: TableOutput,
-    max_words: int | None,
-    quiet: bool,
+    files: options.SpaceFiles,
+    run: options.Run,
 ) -> None:
     """Show the words that moved most between two corpora of one language.
 
@@ -90,19 +84,18 @@ def command(
         geomm drift 1990=1990.vec 2010=2010.vec broadcast cell --neighbors 10
         geomm drift news=news.vec medicine=medicine.vec --max-words 20000 --json
     """
-    files, words = arguments[:2], list(arguments[2:])
-    if len(files) < 2 or not all("=" in text for text in files):
+    specs, asked = arguments[:2], list(arguments[2:])
+    if len(specs) < 2 or not all("=" in text for text in specs):
         raise ParameterError(
             "Drift compares two files, each with a name: old=1990.vec new=2010.vec. Words to ask "
             "about come after them."
         )
-    check_outputs(files)
-    chosen = as_mapper(mapper, settings)
-    if list_of_words is not None:
-        words += [line.strip() for line in read_lines(list_of_words) if line.strip()]
-    asked = words or (None if list_of_words is None else words)
-    with progress.shown(quiet):
-        read = options.read_all(files, max_words)
+    check_outputs(specs)
+    chosen = fit.make_mapper()
+    if words is not None:
+        asked += [line.strip() for line in read_lines(words) if line.strip()]
+    with run.shown():
+        read = replace(files, embeddings=specs).read()
         old, new = read.values()
         moved = drift(
             old,
@@ -110,7 +103,7 @@ def command(
             chosen,
             top=top,
             by=by,
-            words=asked,
+            words=None if words is None and not asked else asked,
             neighbors=neighbors,
             trim=trim,
             names=tuple(read),

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
-from geomm_plugin.cli import choices, forms, options, task_files
-from geomm_plugin.cli.configuration import Configurable
+from geomm_plugin.cli import forms, options, task_files
+from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
@@ -26,20 +26,20 @@ from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile
-from geomm_plugin.storage import load_mapper
 from geomm_plugin.work import crew
 
 WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
 
 
 @click.command(cls=Configurable)
-@options.embeddings_argument
+@options.space_options(model="A saved mapper; without it the files are taken as aligned already.")
 @click.option(
     "--dictionary",
     "--test",
     "-d",
     "-t",
-    "tests",
+    "test",
+    envvar="GEOMM_EVALUATE_DICTIONARY",
     multiple=True,
     type=forms.PAIR_FILE,
     help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE with "
@@ -51,41 +51,29 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
     show_default=True,
     type=forms.TASK,
     help="bli: translate words. similarity: agree with people. analogy: within a language. "
-    "sentences: find a sentence's translation. classify: learn topics in one language, tell them "
-    "in another.",
+    "sentences: find a sentence's translation. classify: learn topics in one language, "
+    "recognize them in another.",
 )
 @task_files.texts_option
 @task_files.train_option
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="A saved mapper; without it the files are taken as aligned already.",
-)
-@choices.retrievals_option
-@choices.metrics_option
-@choices.by_option
-@choices.oov_option
+@options.retrievals_option
+@options.metrics_option
+@options.by_option
+@options.oov_option
 @table_options
-@options.max_words_option
-@options.threads_option
-@options.cluster_option
-@options.quiet_option
+@options.run_options(jobs=options.THREADS, default=None, cluster=True)
 def command(
-    embeddings: tuple[str, ...],
-    tests: tuple[str, ...],
+    files: options.SpaceFiles,
+    test: tuple[str, ...],
     task: str,
     texts: tuple[str, ...],
     train: tuple[str, ...],
-    model: Path | None,
-    retrievals: tuple[str, ...],
-    metrics: tuple[str, ...],
+    retrieval: tuple[str, ...],
+    metric: tuple[str, ...],
     by: By | None,
     oov: UnknownWords,
     output: TableOutput,
-    max_words: int | None,
-    jobs: int | None,
-    cluster: str | None,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Score aligned embeddings on translation, word similarity, analogies, or texts.
 
@@ -100,29 +88,30 @@ def command(
             --train en=topics.en.tsv --test es=topics.es.tsv
     """
     check_outputs()
-    chosen = choices.make_retrievals(retrievals)
-    files = {"texts": texts, "train": train, "test": tests}
+    chosen = options.make_retrievals(retrieval)
     scored: list[Task] = []
     read_files: task_files.Files = ()
     if task in WORD_TASKS:
-        _check_options(task, tests)
+        _check_options(task, test)
     else:
-        scored, read_files = task_files.make_tasks([task], files, chosen)
-    mapper = None if model is None else load_mapper(model)
-    with progress.shown(quiet), crew(jobs, cluster):
-        read = options.read_all(embeddings, max_words)
-        space = mapper.map(read) if mapper else options.aligned_space(read)
+        of_task = {"texts": texts, "train": train, "test": test}
+        scored, read_files = task_files.make_tasks([task], of_task, chosen)
+    mapper = files.mapper
+    with run.shown(), crew(run.jobs, run.cluster):
+        read = files.read()
+        space = files.space_of(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
         if scored:
             rows = [score.row() for one in scored for score in one.score(space)]
         elif task == "bli":
-            given = options.read_each(tests, list(space))
-            rows = _translations(space, given, chosen, metrics, by, oov)
+            given = options.read_each(test, list(space))
+            rows = _translations(space, given, chosen, metric, by, oov)
         else:
-            rows = _scored_words(space, task, tests)
-            read_files = _word_files(tests)
-    if model is not None:
-        read_files = (*read_files, ("mapper", SourceFile.read_from(model, "a saved mapper")))
+            rows = _scored_words(space, task, test)
+            read_files = _word_files(test)
+    if files.model is not None:
+        saved = SourceFile.read_from(files.model, "a saved mapper")
+        read_files = (*read_files, ("mapper", saved))
     provenance = provenance_of(read, (), given).with_files(read_files)
     output.show(Scores(tuple(rows), mapper, provenance))
 
@@ -177,7 +166,7 @@ def _check_options(task: str, tests: tuple[str, ...]) -> None:
         typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if typed and parameter.name in ("texts", "train"):
             raise ParameterError(f"{parameter.opts[0]} is not for --task {task}. Leave it out.")
-        if task != "bli" and typed and parameter.name in ("retrievals", "metrics", "by", "oov"):
+        if task != "bli" and typed and parameter.name in ("retrieval", "metric", "by", "oov"):
             raise ParameterError(
                 f"{parameter.opts[0]} belongs to --task bli; --task {task} does not use it. Leave "
                 "it out."

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.datasets.catalog import data_sets
 from geomm_plugin.datasets.download import fetch
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name", required=False)
 @click.argument("parts", nargs=-1, metavar="[LANG|LANG-LANG]...")
-@click.option("--list", "listed", is_flag=True, help="Say what there is: size, licence, origin.")
+@click.option("--list", is_flag=True, help="Say what there is: size, licence, origin.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
@@ -27,14 +27,14 @@ from geomm_plugin.datasets.download import fetch
     metavar="URL",
     help="A server that has the files under the same paths; also GEOMM_MIRROR.",
 )
-@options.quiet_option
+@options.run_options()
 def command(
     name: str | None,
     parts: tuple[str, ...],
-    listed: bool,
+    list: bool,
     folder: Path | None,
     mirror: str | None,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Download data sets: vectors, dictionaries, test sets. Needs the extra `data`.
 
@@ -47,12 +47,12 @@ def command(
         geomm fetch wiki en es --folder data/
         geomm fetch muse en-es --folder data/
     """
-    if listed or name is None:
+    if list or name is None:
         _show_list()
         return
-    with progress.shown(quiet):
+    with run.shown():
         fetched = fetch(name, parts, folder=folder, mirror=mirror)
-    if quiet:
+    if run.quiet:
         return
     for file in fetched:
         state = "new" if file.is_new else "was there, and is whole"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,17 @@ _NO_LANGUAGES = {"cc", "vec", "bin", "txt", "npy", "npz", "glove"}  # parts of n
 
 
 class Text(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """A text in some form, which completes to what candidates() lists."""
+    """A text in some form, which completes to what `candidates` lists of a line and its end."""
 
-    def __init__(self, name: str):
+    def __init__(
+        self, name: str, candidates: Callable[[click.Context, str], Iterable[str]] | None = None
+    ):
         self.name = name
+        self.candidates = candidates or (lambda ctx, incomplete: ())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text itself."""
         return str(value)
-
-    def candidates(self, ctx: click.Context, incomplete: str) -> Iterable[str]:
-        """List texts that may be meant; those that begin otherwise are left out later."""
-        return ()
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -42,81 +41,41 @@ class Text(click.ParamType):  # type: ignore[type-arg]  # generic in newer versi
 
 
 class Named(Text):
-    """NAME=VALUE; where the value is a file, `has_path` is true."""
+    """NAME=VALUE; where the value is the path of a file, `has_path` is true."""
 
     @property
     def has_path(self) -> bool:
         """Whether the value is the path of a file."""
         return self.name.endswith("=FILE")
 
-    def candidates(self, ctx: click.Context, incomplete: str) -> Iterable[str]:
-        """Complete the path behind `=`; before it, offer the vectors in this folder."""
-        if not self.has_path:
-            return []
-        name, equals, start = incomplete.rpartition("=")
-        prefix = f"{name}=" if equals else ""
-        files = [f"{prefix}{path}" for path in _paths(start)]
-        if equals:
-            return files
-        if self.name == "LANG-LANG=FILE":  # bash breaks words at `=`: this may be a path
-            return [*(f"{pair}=" for pair in _pairs(ctx)), *files]
-        return [*_languages_here(), *files]
+
+class Written(click.Path):
+    """A path that a command writes to."""
+
+    def __init__(self, is_folder: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=is_folder)
 
 
-class LanguagePair(Text):
-    """LANG-LANG, of the languages that are typed already."""
-
-    def candidates(self, ctx: click.Context, incomplete: str) -> Iterable[str]:
-        """Offer every pair of them."""
-        return _pairs(ctx)
+class Output(Written):
+    """A file that a command writes: every other path of the command is an input."""
 
 
-class Registered(Text):
-    """The name of something registered, with or without :PARAMETER=VALUE,... behind it."""
-
-    def __init__(self, name: str, catalog: str, *others: str):
-        super().__init__(name)
-        self.catalog = catalog  # the name of a catalog in the registry
-        self.others = others
-
-    def candidates(self, ctx: click.Context, incomplete: str) -> Iterable[str]:
-        """Offer the names of the catalog."""
+def _registered(catalog: str, *others: str) -> Callable[[click.Context, str], Iterable[str]]:
+    def names(ctx: click.Context, incomplete: str) -> Iterable[str]:
         from geomm_plugin import registry
 
-        return [*self.others, *getattr(registry, self.catalog)]
+        return [*others, *getattr(registry, catalog)]
+
+    return names
 
 
-class Suffix(Text):
-    """What a file of embeddings ends in."""
+def _suffixes(ctx: click.Context, incomplete: str) -> list[str]:
+    from geomm_plugin import registry
 
-    def candidates(self, ctx: click.Context, incomplete: str) -> Iterable[str]:
-        """Offer the suffixes of all formats."""
-        from geomm_plugin import registry
-
-        return [suffix for kind in registry.formats.values() for suffix in kind.suffixes]
+    return [suffix for kind in registry.formats.values() for suffix in kind.suffixes]
 
 
-class Output(click.Path):
-    """The path of a file that a command writes: every other path of the command is an input."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, dir_okay=False)
-
-
-OUTPUT = Output()
-LANG_FILE = Named("LANG=FILE")
-PAIR_FILE = Named("LANG-LANG=FILE")
-SETTING = Named("NAME=VALUE")
-PAIR = LanguagePair("LANG-LANG")
-MAPPER = Registered("NAME[:PARAMETER=VALUE,...]", "mappers")
-MAPPERS = Registered("NAME[:PARAMETER=VALUE,...]", "mappers", "all")
-RETRIEVAL = Registered("NAME[:PARAMETER=VALUE,...]", "retrievals")
-METRIC = Registered("NAME", "metrics")
-TASK = Registered("NAME", "tasks", "bli", "similarity", "analogy")
-SUFFIX = Suffix("SUFFIX")
-
-
-def _pairs(ctx: click.Context) -> list[str]:
+def _pairs(ctx: click.Context, incomplete: str = "") -> list[str]:
     """Return the pairs of languages among the LANG=FILE that are typed already."""
     given = [text for value in ctx.params.values() if isinstance(value, tuple) for text in value]
     line = " ".join(map(str, [*given, *ctx.args]))  # bash breaks en=FILE into en, = and FILE
@@ -124,26 +83,47 @@ def _pairs(ctx: click.Context) -> list[str]:
     return [f"{source}-{target}" for source, target in itertools.permutations(names, 2)]
 
 
-def _languages_here() -> list[str]:
-    """Return LANG=FILE for files in this folder that are named after a language: wiki.en.vec."""
-    from geomm_plugin import registry
-
-    suffixes = tuple(suffix for kind in registry.formats.values() for suffix in kind.suffixes)
-    named = []
+def _language_files(ctx: click.Context, incomplete: str) -> list[str]:
+    """Complete the path behind `=`; before it, files here that are named after a language."""
+    files = _paths(incomplete)
+    if "=" in incomplete:
+        return files
+    suffixes = tuple(_suffixes(ctx, ""))  # `wiki.en.vec` is offered as en=wiki.en.vec
     for path in Path().iterdir():
         parts = [part for part in path.name.split(".") if _LANGUAGE.fullmatch(part)]
         language = next((part for part in parts if part not in _NO_LANGUAGES), None)
         if language and path.name.endswith(suffixes):
-            named.append(f"{language}={path}")
-    return named
+            files.append(f"{language}={path}")
+    return files
 
 
-def _paths(start: str) -> list[str]:
-    """Return the files and folders whose path begins with a text; folders end in a slash."""
+def _pair_files(ctx: click.Context, incomplete: str) -> list[str]:
+    """Complete the path behind `=`, or pairs; bash breaks words at `=`: they may be paths, too."""
+    pairs = [] if "=" in incomplete else [f"{pair}=" for pair in _pairs(ctx)]
+    return [*pairs, *_paths(incomplete)]
+
+
+def _paths(incomplete: str) -> list[str]:
+    """Complete the path behind the last `=` of a text; folders end in a slash."""
+    name, equals, start = incomplete.rpartition("=")
     folder, slash, _ = start.rpartition("/")
     try:
         entries = list(Path(folder or slash or ".").iterdir())
     except OSError:
         return []
-    prefix = folder + slash
+    prefix = name + equals + folder + slash
     return [f"{prefix}{entry.name}{'/' if entry.is_dir() else ''}" for entry in entries]
+
+
+_CHOICE = "NAME[:PARAMETER=VALUE,...]"
+OUTPUT = Output()
+LANG_FILE = Named("LANG=FILE", _language_files)
+PAIR_FILE = Named("LANG-LANG=FILE", _pair_files)
+SETTING = Named("NAME=VALUE")
+PAIR = Text("LANG-LANG", _pairs)
+MAPPER = Text(_CHOICE, _registered("mappers"))
+MAPPERS = Text(_CHOICE, _registered("mappers", "all"))
+RETRIEVAL = Text(_CHOICE, _registered("retrievals"))
+METRIC = Text("NAME", _registered("metrics"))
+TASK = Text("NAME", _registered("tasks", "bli", "similarity", "analogy"))
+SUFFIX = Text("SUFFIX", _suffixes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -10,40 +9,27 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.output import check_outputs, json_option
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Configurable
+from geomm_plugin.cli.output import check_outputs
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import as_mapper, as_retrieval
-from geomm_plugin.storage import load_mapper
+from geomm_plugin.registry import as_retrieval
 
 
 @click.command(cls=Configurable)
-@options.embeddings_argument
+@options.space_options(
+    model="A saved mapper; without it and without a dictionary the files are taken as aligned."
+)
+@options.fit_options(
+    "geomm_semi",
+    what="What to fit where a dictionary is given: a name that `geomm mappers` lists.",
+)
 @click.option(
     "--pair",
     type=forms.PAIR,
     help="The pair to make a dictionary of; not needed for two files.",
 )
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="A saved mapper; without it and without a dictionary the files are taken as aligned.",
-)
-@options.dictionary_option
-@options.identical_option
-@options.cognates_option
-@click.option(
-    "--mapper",
-    "-m",
-    default="geomm_semi",
-    show_default=True,
-    type=forms.MAPPER,
-    help="What to fit where a dictionary is given: a name that `geomm mappers` lists.",
-)
-@options.set_option
 @click.option(
     "--output",
     "-o",
@@ -59,29 +45,16 @@ from geomm_plugin.storage import load_mapper
 )
 @click.option("--without-scores", is_flag=True, help="Write the words alone.")
 @options.retrieval_option
-@options.max_words_option
-@options.threads_option
-@options.cluster_option
-@json_option
-@options.quiet_option
+@options.run_options(jobs=options.THREADS, default=None, cluster=True, as_json=options.WRITTEN)
 def command(
-    embeddings: tuple[str, ...],
+    files: options.SpaceFiles,
+    fit: options.Fit,
     pair: str | None,
-    model: Path | None,
-    dictionaries: tuple[str, ...],
-    identical: tuple[str, ...],
-    cognates: tuple[str, ...],
-    mapper: str,
-    settings: tuple[str, ...],
     output: Path,
     min_score: float | None,
     without_scores: bool,
     retrieval: str,
-    max_words: int | None,
-    jobs: int | None,
-    cluster: str | None,
-    as_json: bool,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Write a dictionary of the words that are each other's best translation.
 
@@ -93,28 +66,27 @@ def command(
     """
     check_outputs()
     ranked = as_retrieval(retrieval)
-    chosen = _mapper(model, mapper, settings, bool(dictionaries or identical or cognates))
-    with progress.shown(quiet):
-        read = options.read_all(embeddings, max_words)
+    chosen = _mapper(files, fit)
+    with run.shown():
+        read = files.read()
         if pair is None and len(read) != 2:
             raise ParameterError(f"Name one pair of the languages {', '.join(read)} with --pair.")
         source, target = options.language_pair(pair or "-".join(read), read)
-        if chosen is not None and model is None:
-            train = options.read_dictionaries(dictionaries, identical, read, cognates)
-            chosen.fit(read, train)
+        if chosen is not None and files.model is None:
+            chosen.fit(read, fit.read(read))
         two = {source: read[source], target: read[target]}
         space = chosen.map(two) if chosen else options.aligned_space(two)
         with progress.task(f"Pairing {source} and {target}"):
-            mutual = space.dictionary(source, target, retrieval=ranked, jobs=jobs, cluster=cluster)
+            mutual = space.dictionary(
+                source, target, retrieval=ranked, jobs=run.jobs, cluster=run.cluster
+            )
     pairs = [each for each in mutual if min_score is None or each[2] >= min_score]
     if not pairs:
         raise DictionaryError(_why_none(mutual, min_score))
     count = write_dictionary([each[:2] for each in pairs] if without_scores else pairs, output)
-    if as_json:
-        row = {"path": str(output), "pair": f"{source}-{target}", "pairs": count}
-        show_json(json.dumps(row | {"mutual": len(mutual)}, ensure_ascii=False))
-    elif not quiet:
-        show(f"Wrote {output}  {count} pairs of {len(mutual)} that are mutual")
+    row = {"path": str(output), "pair": f"{source}-{target}", "pairs": count}
+    text = f"Wrote {output}  {count} pairs of {len(mutual)} that are mutual"
+    run.report(row | {"mutual": len(mutual)}, text)
 
 
 def _why_none(mutual: list[tuple[str, str, float]], min_score: float | None) -> str:
@@ -130,19 +102,17 @@ def _why_none(mutual: list[tuple[str, str, float]], min_score: float | None) -> 
     )
 
 
-def _mapper(
-    model: Path | None, name: str, settings: tuple[str, ...], with_dictionary: bool
-) -> Mapper | None:
+def _mapper(files: options.SpaceFiles, fit: options.Fit) -> Mapper | None:
     """Return a mapper to fit, a fitted one from disk, or none where the files are aligned."""
-    if with_dictionary and model is None:
-        return as_mapper(name, settings)
-    if with_dictionary:
+    if fit.has_dictionaries and files.model is None:
+        return fit.make_mapper()
+    if fit.has_dictionaries:
         raise ParameterError("A saved mapper needs no dictionary. Leave --model or it out.")
     source = click.get_current_context().get_parameter_source("mapper")
-    if settings or source is not ParameterSource.DEFAULT:
+    if fit.set or source is not ParameterSource.DEFAULT:
         raise ParameterError(
             "--mapper and --set choose what is fitted, but nothing is: "
-            + ("the files are taken as aligned" if model is None else "--model is fitted already")
+            + ("--model is fitted already" if files.model else "the files are taken as aligned")
             + ". Leave them out, or give a --dictionary or --identical to fit with."
         )
-    return None if model is None else load_mapper(model)
+    return files.mapper

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.shared_space import SharedSpace
 
 
-@click.command()
-@options.embeddings_argument
+@click.command(cls=Command)
+@options.space_options()
 @click.option(
     "-k",
     default=10,
@@ -19,18 +19,8 @@ from geomm_plugin.shared_space import SharedSpace
     type=click.IntRange(min=1),
     help="Neighbours in each mean, as in --retrieval csls:k=10.",
 )
-@options.max_words_option
-@options.threads_option
-@options.cluster_option
-@options.quiet_option
-def command(
-    embeddings: tuple[str, ...],
-    k: int,
-    max_words: int | None,
-    jobs: int | None,
-    cluster: str | None,
-    quiet: bool,
-) -> None:
+@options.run_options(jobs=options.THREADS, default=None, cluster=True)
+def command(files: options.SpaceFiles, k: int, run: options.Run) -> None:
     """Save the CSLS means of aligned files beside them, as FILE.neighborhoods.
 
     `translate`, `explore`, `evaluate` and `induce` find them, and give their first answer at once;
@@ -42,9 +32,9 @@ def command(
     Example:
         geomm neighborhoods en=aligned/en.vec es=aligned/es.vec
     """
-    with progress.shown(quiet):
-        space = SharedSpace(options.read_all(embeddings, max_words))
-        paths = space.save_neighborhoods(k, jobs=jobs, cluster=cluster)
-    if not quiet:
+    with run.shown():
+        space = SharedSpace(files.read())
+        paths = space.save_neighborhoods(k, jobs=run.jobs, cluster=run.cluster)
+    if not run.quiet:
         for path in paths:
             show(f"Wrote {path}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from geomm_plugin import progress
-from geomm_plugin.cli import choices, options
-from geomm_plugin.cli.configuration import Configurable
+from geomm_plugin.cli import options
+from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
@@ -14,16 +13,12 @@ from geomm_plugin.registry import as_retrieval
 
 
 @click.command(cls=Configurable)
-@options.embeddings_argument
-@options.dictionary_option
-@options.identical_option
-@options.cognates_option
+@options.space_options()
+@options.fit_options(MAPPERS)
 @options.tests_option
 @click.option(
     "--pivot", metavar="LANG", help="The language in between; by default the only possible one."
 )
-@choices.mappers_option(MAPPERS)
-@options.set_option
 @options.retrieval_option
 @click.option(
     "--disjoint-pivot",
@@ -31,22 +26,16 @@ from geomm_plugin.registry import as_retrieval
     help="Let the two training dictionaries share no pivot word, as in the paper.",
 )
 @table_options
-@options.max_words_option
-@options.quiet_option
+@options.run_options()
 def command(
-    embeddings: tuple[str, ...],
-    dictionaries: tuple[str, ...],
-    identical: tuple[str, ...],
-    cognates: tuple[str, ...],
-    tests: tuple[str, ...],
+    files: options.SpaceFiles,
+    fit: options.Fit,
+    test: tuple[str, ...],
     pivot: str | None,
-    mappers: tuple[str, ...],
-    settings: tuple[str, ...],
     retrieval: str,
     disjoint_pivot: bool,
     output: TableOutput,
-    max_words: int | None,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Translate from one language to another through a third, and compare the ways to do it.
 
@@ -59,16 +48,16 @@ def command(
             --dictionary it-pt=it-pt.txt --test fr-pt=fr-pt.txt
     """
     check_outputs()
-    chosen = choose_mappers(mappers, settings)
+    chosen = choose_mappers(fit.mapper, fit.set)
     ranked = as_retrieval(retrieval)
-    with progress.shown(quiet):
-        read = options.read_all(embeddings, max_words)
-        train = options.read_dictionaries(dictionaries, identical, read, cognates)
-        test = options.read_dictionaries(tests, (), read)
+    with run.shown():
+        read = files.read()
+        train = fit.read(read)
+        tests = options.read_dictionaries(test, (), read)
         table = one_hop(
             read,
             train,
-            test,
+            tests,
             mappers=chosen,
             pivot=pivot,
             retrieval=ranked,

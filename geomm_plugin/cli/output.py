@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
-from typing import Any
 
 import click
 
 from geomm_plugin.alignment.record import MAPPER, NAME
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.configuration import CONFIGURATION
+from geomm_plugin.cli.config import CONFIGURATION
 from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.tables import Table
@@ -27,19 +25,25 @@ from geomm_plugin.storage import JSON_NAME, saved_files
 
 @dataclass(frozen=True)
 class TableOutput:
-    """The ways in which a command was asked to show its table."""
+    """How a command was asked to show its table; by default as columns of text."""
 
-    form: str | None  # markdown, csv, json; None: columns of text
+    markdown: bool
+    csv: bool
+    json: bool
     latex: Path | None
+
+    def __post_init__(self) -> None:
+        if self.markdown + self.csv + self.json > 1:
+            raise ParameterError("Choose one of --markdown, --csv and --json.")
 
     def show(self, table: Table) -> None:
         """Print the table, and, whether it could be printed or not, write it as LaTeX if asked."""
         try:
-            if self.form == "json":
+            if self.json:
                 show_json(table.to_json())
-            elif self.form == "csv":
+            elif self.csv:
                 show_data(table.to_csv())
-            elif self.form == "markdown":
+            elif self.markdown:
                 show(table.to_markdown(), nl=False)
             else:
                 show(str(table))
@@ -48,32 +52,15 @@ class TableOutput:
                 write_text(self.latex, table.to_latex())
 
 
-def table_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options to a command, which gets them together as `output`."""
-
-    @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
-    @click.option("--csv", "as_csv", is_flag=True, help="Print all numbers as CSV.")
-    @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a row.")
-    @click.option(
-        "--latex",
-        type=forms.OUTPUT,
-        help="Write the table to this file, too, in LaTeX (booktabs).",
-    )
-    @functools.wraps(command)
-    def with_output(
-        *args: Any, markdown: bool, as_csv: bool, as_json: bool, latex: Path | None, **rest: Any
-    ) -> None:
-        if markdown + as_csv + as_json > 1:
-            raise ParameterError("Choose one of --markdown, --csv and --json.")
-        asked = {"markdown": markdown, "csv": as_csv, "json": as_json}
-        form = next((name for name, chosen in asked.items() if chosen), None)
-        command(*args, output=TableOutput(form, latex), **rest)
-
-    return with_output
-
-
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print what was written as one JSON object."
+table_options = options.as_group(
+    "output",
+    TableOutput,
+    click.option("--markdown", is_flag=True, help="Print the table in Markdown."),
+    click.option("--csv", is_flag=True, help="Print all numbers as CSV."),
+    options.json_option("a row"),
+    click.option(
+        "--latex", type=forms.OUTPUT, help="Write the table to this file, too, in LaTeX (booktabs)."
+    ),
 )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.configuration import Configurable
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Configurable
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.paper.cells import TableOfPaper
 from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
@@ -46,16 +44,12 @@ DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
     help=f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
 )
 @click.option(
-    "--jobs", "-j", type=int, default=1, show_default=True, help="Columns at the same time."
-)
-@click.option(
     "--results",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=forms.Written(),
     help="Where computed rows are kept, to go on later; by default paper.jsonl in the folder.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a cell.")
 @click.option("--markdown", is_flag=True, help="Print the tables in Markdown.")
-@options.quiet_option
+@options.run_options(jobs="Columns at the same time.", as_json="a cell")
 def command(
     tables: tuple[str, ...],
     data: Path | None,
@@ -63,11 +57,9 @@ def command(
     pairs: tuple[str, ...],
     mappers: tuple[str, ...],
     max_words: int | None,
-    jobs: int,
     results: Path | None,
-    as_json: bool,
     markdown: bool,
-    quiet: bool,
+    run: options.Run,
 ) -> None:
     """Make the tables of the GeoMM paper again: ours, and in brackets published and difference.
 
@@ -81,15 +73,15 @@ def command(
     """
     if (data is None) != demo:
         raise ParameterError("Give either --data FOLDER (see `geomm fetch`) or --demo.")
-    if as_json and markdown:
+    if run.json and markdown:
         raise ParameterError("Choose one of --json and --markdown.")
-    if jobs == 0:
+    if run.jobs == 0:
         raise ParameterError("--jobs is a number of processes, or -1 for all cores; it is 0.")
     source = _source(data)
     if data is not None and results is None:
         results = data / "paper.jsonl"
     made = []
-    with progress.shown(quiet):
+    with run.shown():
         chosen = {name: list(pairs) for name in tables} or tables_with(pairs, source)
         for name, own in chosen.items():
             table = make_table(
@@ -98,15 +90,14 @@ def command(
                 pairs=own,
                 mappers=mappers,
                 max_words=max_words or (DEMO_WORDS if demo else MAX_WORDS),
-                jobs=jobs,
+                jobs=run.jobs or 1,
                 results=results,
             )
             made.append(table)
-            if not as_json:
+            if not run.json:
                 _show(table, markdown)
-    if as_json:
-        rows = [row for table in made for row in table.rows()]
-        show_json(json.dumps(rows, ensure_ascii=False))
+    if run.json:
+        run.report([row for table in made for row in table.rows()])
 
 
 def _source(folder: Path | None) -> PaperData:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from geomm_plugin import progress
-from geomm_plugin.cli import choices, forms, options
+from geomm_plugin.cli import forms, options
+from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.output import check_outputs
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
@@ -33,7 +33,6 @@ output_option = click.option(
 )
 font_option = click.option(
     "--font",
-    "fonts",
     multiple=True,
     help="A font to try first, e.g. 'Noto Sans CJK JP' for Japanese words. Repeatable.",
 )
@@ -52,7 +51,7 @@ def command() -> None:
     """
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument(
     "arguments", nargs=-1, required=True, metavar="MODEL LANG=FILE... LANG-LANG WORD..."
 )
@@ -64,15 +63,15 @@ def command() -> None:
 )
 @output_option
 @font_option
-@options.max_words_option
-@options.quiet_option
+@options.space_options(files=False)
+@options.run_options()
 def space(
     arguments: tuple[str, ...],
     dictionary: Path | None,
     output: Path,
-    fonts: tuple[str, ...],
-    max_words: int | None,
-    quiet: bool,
+    font: tuple[str, ...],
+    files: options.SpaceFiles,
+    run: options.Run,
 ) -> None:
     """Draw words and their translations before and after the mapper.
 
@@ -83,33 +82,37 @@ def space(
     """
     from geomm_plugin.views.plots import plot_space
 
-    files = [text for text in arguments if "=" in text]
+    specs = tuple(text for text in arguments if "=" in text)
     others = [text for text in arguments if "=" not in text]
-    if not files or len(others) < 3:
+    if not specs or len(others) < 3:
         raise ParameterError(
             "Give a saved mapper, files, a pair of languages and words, e.g. aligned/mapper "
             "en=en.vec es=es.vec en-es dog cat."
         )
     model, pair, *words = others
-    _check(output, files, [Path(model)])
+    _check(output, specs, [Path(model)])
     mapper = load_mapper(model)
-    with progress.shown(quiet):
-        read: dict[str, Embeddings] = options.read_all(files, max_words)
+    with run.shown():
+        read: dict[str, Embeddings] = replace(files, embeddings=specs).read()
         source, target = options.language_pair(pair, read)
         mapped = mapper.map({source: read[source], target: read[target]})
         pairs = _translations(mapped, source, target, words, dictionary)
-        figure = plot_space(read, mapped, source, target, pairs, fonts=fonts)
-    _save(figure, output, fonts, quiet)
+        figure = plot_space(read, mapped, source, target, pairs, fonts=font)
+    _save(figure, output, font, run)
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("comparison", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--retrieval", "-r", help="Which retrieval is drawn; by default the first.")
 @output_option
 @font_option
-@options.quiet_option
+@options.run_options()
 def scores(
-    comparison: Path, retrieval: str | None, output: Path, fonts: tuple[str, ...], quiet: bool
+    comparison: Path,
+    retrieval: str | None,
+    output: Path,
+    font: tuple[str, ...],
+    run: options.Run,
 ) -> None:
     """Draw P@1 as bars with intervals, from what `geomm compare --json` printed (- reads a pipe).
 
@@ -121,15 +124,15 @@ def scores(
 
     _check(output)
     rows = _read_rows(comparison, "p@1")
-    _save(plot_scores(rows, retrieval=retrieval, fonts=fonts), output, fonts, quiet)
+    _save(plot_scores(rows, retrieval=retrieval, fonts=font), output, font, run)
 
 
-@command.command("lambda")
+@command.command("lambda", cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
 @output_option
 @font_option
-@options.quiet_option
-def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: bool) -> None:
+@options.run_options()
+def regularization(model: Path, output: Path, font: tuple[str, ...], run: options.Run) -> None:
     """Draw the held-out P@1 of every lambda that a saved mapper tried.
 
     \b
@@ -139,39 +142,32 @@ def regularization(model: Path, output: Path, fonts: tuple[str, ...], quiet: boo
     from geomm_plugin.views.plots import plot_regularization
 
     _check(output)
-    _save(plot_regularization(load_mapper(model).report_, fonts=fonts), output, fonts, quiet)
+    _save(plot_regularization(load_mapper(model).report_, fonts=font), output, font, run)
 
 
-@command.command()
-@options.embeddings_argument
-@options.dictionary_option
+@command.command(cls=Command)
+@options.space_options()
+@options.fit_options(("procrustes", "geomm"))
 @options.tests_option
-@choices.mappers_option(("procrustes", "geomm"))
 @click.option(
     "--size",
-    "sizes",
     multiple=True,
     type=click.IntRange(min=1),
     help="Source words in the training dictionary; by default 25, 50, 100, ... Repeatable.",
 )
 @click.option("--pair", help="Which language pair is drawn; by default the average of all.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as a JSON list, too.")
 @output_option
 @font_option
-@options.max_words_option
-@options.quiet_option
+@options.run_options(as_json="a size, too")
 def learning(
-    embeddings: tuple[str, ...],
-    dictionaries: tuple[str, ...],
-    tests: tuple[str, ...],
-    mappers: tuple[str, ...],
-    sizes: tuple[int, ...],
+    files: options.SpaceFiles,
+    fit: options.Fit,
+    test: tuple[str, ...],
+    size: tuple[int, ...],
     pair: str | None,
-    as_json: bool,
     output: Path,
-    fonts: tuple[str, ...],
-    max_words: int | None,
-    quiet: bool,
+    font: tuple[str, ...],
+    run: options.Run,
 ) -> None:
     """Fit mappers on ever larger parts of the dictionaries, and draw P@1 against their size.
 
@@ -184,15 +180,15 @@ def learning(
     from geomm_plugin.views.plots import plot_learning_curve
 
     _check(output)
-    chosen = choose_mappers(mappers)
-    with progress.shown(quiet):
-        read = options.read_all(embeddings, max_words)
-        train = options.read_dictionaries(dictionaries, (), read)
-        test = options.read_dictionaries(tests, (), read)
-        rows = learning_curve(chosen, read, train, test, sizes=sizes or SIZES, jobs=1)
-    if as_json:
-        show_json(json.dumps(rows, ensure_ascii=False))
-    _save(plot_learning_curve(rows, pair=pair, fonts=fonts), output, fonts, quiet or as_json)
+    chosen = choose_mappers(fit.mapper, fit.set)
+    with run.shown():
+        read = files.read()
+        train = fit.read(read)
+        tests = options.read_dictionaries(test, (), read)
+        rows = learning_curve(chosen, read, train, tests, sizes=size or SIZES, jobs=1)
+    if run.json:
+        run.report(rows)
+    _save(plot_learning_curve(rows, pair=pair, fonts=font), output, font, run)
 
 
 def _check(output: Path, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
@@ -205,11 +201,11 @@ def _check(output: Path, embeddings: Sequence[str] = (), others: Sequence[Path] 
         pass
 
 
-def _save(figure: Figure, output: Path, fonts: Sequence[str], quiet: bool) -> None:
+def _save(figure: Figure, output: Path, fonts: Sequence[str], run: options.Run) -> None:
     from geomm_plugin.views.plots import save_figure
 
     save_figure(figure, output, fonts=fonts)
-    if not quiet:
+    if not (run.quiet or run.json):
         show(f"Wrote {output}")
 
 

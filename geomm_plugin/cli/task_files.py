@@ -28,8 +28,8 @@ train_option = click.option(
     type=forms.LANG_FILE,
     help="For classify: label<TAB>text, one a line, to learn from. Repeatable.",
 )
-OPTIONS = {"tests": "test", "texts": "texts", "train": "train"}  # parameter -> role of its files
-FOR_WORDS = ("metrics", "by", "oov")  # parameters that no task has
+ROLES = ("test", "texts", "train")  # parameters that are a role of files
+FOR_WORDS = ("metric", "by", "oov")  # parameters that no task has
 
 Files = tuple[tuple[str, SourceFile], ...]  # each with what it was for: "texts en", "test es"
 
@@ -57,13 +57,12 @@ def make_tasks(
     typed = _typed()
     shown = " ".join(f"--task {task.name}" for task in chosen) or "translation alone"
     for parameter, option in typed.items():
-        role = OPTIONS.get(parameter)
-        if beside_words and parameter in (*FOR_WORDS, "retrievals", "tests"):
+        if beside_words and parameter in (*FOR_WORDS, "retrieval", "test"):
             continue
         unused = (
             parameter in FOR_WORDS
-            or (parameter == "retrievals" and not any(task.ranks for task in chosen))
-            or (role is not None and role not in roles)
+            or (parameter == "retrieval" and not any(task.ranks for task in chosen))
+            or (parameter in ROLES and parameter not in roles)
         )
         if unused:
             raise ParameterError(f"{option} is not for {shown}. Leave it out.")
@@ -76,7 +75,7 @@ def make_tasks(
     given = ranked if beside_words else retrievals
     tasks = [
         task.from_files(
-            {role: paths[role] for role in task.roles}, given if "retrievals" in typed else ()
+            {role: paths[role] for role in task.roles}, given if "retrieval" in typed else ()
         )
         for task in chosen
     ]

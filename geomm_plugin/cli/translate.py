@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from geomm_plugin import progress
 from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.config import Command
+from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import load_mapper
 from geomm_plugin.text import printable
 
 USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument(
     "arguments",
     nargs=-1,
@@ -32,31 +31,24 @@ USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-
 )
 @click.option(
     "--words",
-    "file",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Words to translate, too, one a line; - reads a pipe, as does a command without words.",
 )
 @click.option(
-    "--model",
-    type=click.Path(path_type=Path),
-    help="A saved mapper; without it the files are taken as aligned already.",
-)
-@click.option(
     "-k", default=5, show_default=True, type=click.IntRange(min=1), help="Answers a word."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a word.")
 @options.retrieval_option
-@options.max_words_option
-@options.quiet_option
+@options.space_options(
+    files=False, model="A saved mapper; without it the files are taken as aligned already."
+)
+@options.run_options(as_json="a word")
 def command(
     arguments: tuple[str, ...],
-    file: Path | None,
-    model: Path | None,
+    words: Path | None,
     k: int,
-    as_json: bool,
     retrieval: str,
-    max_words: int | None,
-    quiet: bool,
+    files: options.SpaceFiles,
+    run: options.Run,
 ) -> None:
     """Translate words between two languages.
 
@@ -70,31 +62,30 @@ def command(
         geomm translate en=aligned/en.vec es=aligned/es.vec en-es --json < words.txt
         geomm translate aligned/ es-en perro
     """
-    files, pair, words = _split_arguments(arguments)
-    words += _read_words(file, bool(words))
-    if not words:
+    specs, pair, asked = _split_arguments(arguments)
+    asked += _read_words(words, bool(asked))
+    if not asked:
         raise ParameterError(USAGE)
     ranked = as_retrieval(retrieval)
-    mapper = None if model is None else load_mapper(model)
-    with progress.shown(quiet):
-        read = options.read_all(files, max_words)
+    files = replace(files, embeddings=tuple(specs))
+    files.mapper  # noqa: B018  # a folder that is none is refused before the files are read
+    with run.shown():
+        read = files.read()
         source, target = options.language_pair(pair, read)
-        two = {source: read[source], target: read[target]}
-        space = mapper.map(two) if mapper else options.aligned_space(two)
-        known = [word for word in dict.fromkeys(words) if _has_vector(space, source, word)]
+        space = files.space_of({source: read[source], target: read[target]})
+        known = [word for word in dict.fromkeys(asked) if _has_vector(space, source, word)]
         answers = space.translate(known, source, target, k=k, retrieval=ranked) if known else []
     answer_of = dict(zip(known, answers, strict=True))
-    if as_json:
-        rows = [_row(word, answer_of.get(word)) for word in words]
-        show_json(json.dumps(rows, ensure_ascii=False))
+    if run.json:
+        run.report([_row(word, answer_of.get(word)) for word in asked])
     else:
-        width = max(len(printable(word)) for word in words)
-        for word in words:
+        width = max(len(printable(word)) for word in asked)
+        for word in asked:
             show(f"{printable(word):<{width}}  {_line(answer_of.get(word))}")
-    unknown = sum(word not in answer_of for word in words)
+    unknown = sum(word not in answer_of for word in asked)
     if unknown:
         show(
-            f"{unknown} of {len(words)} words are not among the {len(space[source])} words of "
+            f"{unknown} of {len(asked)} words are not among the {len(space[source])} words of "
             f"{source}. Check their spelling and letter case, and the order of the languages; "
             "words outside the vocabulary need embeddings with subwords (a fastText .bin).",
             err=True,

@@ -1,7 +1,7 @@
 """Options from a file, from the environment and from the command line give the same run."""
 
+import json
 import shutil
-import tomllib
 from pathlib import Path
 
 import click
@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from geomm_plugin import align, write_embeddings
 from geomm_plugin.cli import COMMANDS, group
-from geomm_plugin.cli.command_line import command_line
-from geomm_plugin.cli.configuration import Configurable, keys_of
-from geomm_plugin.cli.toml import toml_line, toml_table
+from geomm_plugin.cli.config import PLACES, Configurable, command_line, keys_of
 from geomm_plugin.testing import make_toy
 
 LINE = [
@@ -65,25 +63,62 @@ def test_a_file_gives_byte_for_byte_what_the_command_line_gives(folder):
     Path("align.toml").write_text(FILE)
     geomm("align", "--config", "align.toml")
     geomm(*LINE, "--output", "by_line")
-    printed = geomm(*LINE, "--output", "by_print", "--print-config").stdout
-    assert not Path("by_print").exists()
-    Path("printed.toml").write_text(printed)
-    geomm("align", "--config", "printed.toml")
     assert len(content("by_line")) > 3
-    assert content("by_file") == content("by_line") == content("by_print")
+    assert content("by_file") == content("by_line")
 
 
 def test_the_record_of_an_alignment_gives_the_same_run_again(folder):
     geomm(*LINE, "--identical", "es-en", "--output", "out")
     before = content("out")
-    printed = geomm("align", "--config", "out/align.json", "--print-config").stdout
-    Path("again.toml").write_text(printed)
-    shutil.rmtree("out")
-    geomm("align", "--config", "again.toml", "--quiet")
-    assert content("out") == before
     shutil.copytree("out", "other")
     geomm("align", "--config", "other/align.json", "--quiet")
-    assert content("other") == before
+    geomm("align", "--config", "out/align.json", "--output", "again", "--quiet")
+    assert content("other") == content("again") == before
+
+
+def test_a_record_that_was_changed_or_names_more_than_a_run_writes_is_refused(folder):
+    geomm(*LINE, "--output", "out")
+    record = json.loads(Path("out/align.json").read_text())
+    for change, sentence in [
+        ({"checksum": "0"}, "its checksum differs from what it holds"),
+        ({"format": 0}, "it is no record of the format"),
+        ({"cluster": "tcp://x:1"}, "'cluster' is never taken from a file"),
+        ({"jobs": 2}, "has no option 'jobs'"),
+        ({"output": "../elsewhere"}, "'output' leads out of the folder of the file"),
+    ]:
+        options = record["options"] | {k: v for k, v in change.items() if k not in record}
+        changed = record | {k: v for k, v in change.items() if k in record}
+        Path("out/align.json").write_text(json.dumps(changed | {"options": options}))
+        done = geomm("align", "--config", "out/align.json", status=2)
+        assert "out/align.json" in done.stderr and sentence in done.stderr
+        assert not Path("elsewhere").exists()
+
+
+def test_a_cluster_is_never_taken_from_a_file(folder):
+    Path("align.toml").write_text(FILE.replace("[set]", 'cluster = "tcp://127.0.0.1:1"\n[set]'))
+    line = ["align", "--config", "align.toml", "--cluster", "tcp://127.0.0.1:2"]
+    for words in (line[:3], line):
+        done = geomm(*words, status=2)
+        assert "align.toml, line 11: 'cluster' is never taken" in done.stderr
+        assert "set GEOMM_ALIGN_CLUSTER" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["outside", "a link", "absolute"])
+def test_a_file_names_no_output_outside_its_folder(folder, kind):
+    (folder / "got").mkdir()
+    (folder / "link").symlink_to(folder / "got")
+    (folder / "got" / "up").symlink_to(folder)
+    victim = folder / "profile"
+    victim.write_text("mine")
+    output = {"outside": "../profile", "a link": "up/profile", "absolute": str(victim)}[kind]
+    text = f'test = "../en-es.txt"\nmapper = "procrustes"\nhtml = "{output}"\n'
+    Path("got/c.toml").write_text(text.replace('"../en-es.txt"', '{"en-es" = "../en-es.txt"}'))
+    line = ["compare", "en=wiki.en.vec", "es=wiki.es.vec", "-d", "en-es=en-es.txt", "--config"]
+    done = geomm(*line, "link/c.toml", status=2)
+    assert "'html' leads out of the folder of the file, to" in done.stderr
+    assert victim.read_text() == "mine"
+    geomm(*line, "link/c.toml", "--html", victim)  # whoever types it, wants it
+    assert "<html" in victim.read_text()
 
 
 def test_a_record_of_a_run_from_memory_says_so(folder):
@@ -104,32 +139,30 @@ def test_relative_paths_start_at_the_folder_of_the_file(folder, tmp_path_factory
 def test_the_command_line_wins_then_the_environment_then_the_file(folder):
     Path("align.toml").write_text('max-words = 11\nprecision = 3\noutput = "o"\nmapper = "x"')
     variables = {"GEOMM_ALIGN_MAX_WORDS": "12", "GEOMM_ALIGN_PRECISION": "4"}
-    line = ["align", "en=e", "--config", "align.toml", "--print-config", "--max-words", "13"]
-    options = tomllib.loads(geomm(*line, env=variables).stdout)
-    assert options == {
-        "output": "o", "mapper": "x", "max-words": 13, "precision": 4, "vectors": {"en": "e"},
-    }  # fmt: skip
+    line = ["en=e", "--config", "align.toml", "--max-words", "13"]
+    assert typed("align", *line, env=variables) == (
+        f"geomm align en=e --max-words 13 --mapper x --output {Path('o')} --precision 4"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("max-word = 3", "bad.toml: `geomm align` has no option 'max-word'. Did you mean 'max-w"),
-        ("max-words = 0", "bad.toml: 'max-words': 0 is not in the range"),
-        ('max-words = "3"', "bad.toml: 'max-words' takes a whole number, not a text."),
-        ("max-words = 2.5", "bad.toml: 'max-words' takes a whole number, not 2.5."),
-        ("max-words = true", "bad.toml: 'max-words' takes a whole number, not true or false."),
-        ("max-words = 3\nmax_words = 3", "bad.toml: 'max_words' is given twice"),
-        ("resume = 1", "bad.toml: 'resume' takes true or false, not 1."),
-        ("vectors = 3", "bad.toml: 'vectors' takes a table"),
-        ("output = ['a']", "bad.toml: 'output' takes a text, not a list."),
-        ("mapper = 1979-05-27", "bad.toml: 'mapper' takes a text, not a date."),
-        ("languages = 'en'", "bad.toml: 'languages' takes a list of texts"),
-        ("vectors = '{lang}.vec'", "bad.toml: 'vectors' is a pattern with {lang}, and nothing"),
-        ("[dictionary]\nen-es = 3", "bad.toml: 'dictionary.en-es' takes texts, not 3."),
-        ("[vectors]\nzh.hans = 'a'", "bad.toml: 'vectors.zh' takes texts, not a table."),
-        ("[set]\na = [[1]]", "bad.toml: 'set.a' takes texts, not a list."),
-        ("config = 'x'", "bad.toml: `geomm align` has no option 'config'."),
+        ("max-word = 3", "bad.toml, line 1: `geomm align` has no option 'max-word'. Did you mea"),
+        ("max-words = 0", "bad.toml, line 1: 'max-words': 0 is not in the range"),
+        ("max-words = 2.5", "bad.toml, line 1: 'max-words': '2.5' is not a valid integer"),
+        ("max-words = true", "bad.toml, line 1: 'max-words': 'true' is not a valid integer"),
+        ("max-words = 3\nmax_words = 3", "bad.toml, line 2: 'max_words' is given twice"),
+        ("\nresume = 7", "bad.toml, line 2: 'resume': '7' is not a valid boolean"),
+        ("vectors = 3", "bad.toml, line 1: 'vectors' takes a table"),
+        ("output = ['a']", "bad.toml, line 1: 'output' takes a text or a number, not a list."),
+        ("mapper = 1979-05-27", "line 1: 'mapper' takes a text or a number, not a date."),
+        ("languages = 'en'", "bad.toml, line 1: 'languages' takes a list of texts"),
+        ("vectors = '{lang}.vec'", "line 1: 'vectors' is a pattern with {lang}, and nothing"),
+        ("[dictionary]\nen-es = [[3]]", "line 2: 'dictionary.en-es' takes a text or a number"),
+        ("[vectors]\nzh.hans = 'a'", "'vectors.zh' takes a text or a number, not a table."),
+        ("[set]\na = [[1]]", "bad.toml, line 2: 'set.a' takes a text or a number, not a list."),
+        ("config = 'x'", "bad.toml, line 1: `geomm align` has no option 'config'."),
         ("x = ", "bad.toml is no TOML: Invalid value (at "),
         (f"x = {'[' * 5000}", "bad.toml is no TOML: "),
     ],
@@ -154,10 +187,9 @@ def test_settings_are_passed_on_as_they_would_be_typed(folder):
     Path("align.toml").write_text(
         'output = "o"\n[set]\na = 0.1\nb = true\nc = ["unit", "center"]\nd = "x y"\ne = 1e3'
     )
-    printed = geomm("align", "en=e", "--config", "align.toml", "--print-config").stdout
-    assert tomllib.loads(printed)["set"] == {
-        "a": 0.1, "b": True, "c": "unit,center", "d": "x y", "e": 1000.0,
-    }  # fmt: skip
+    assert typed("align", "en=e", "--config", "align.toml").endswith(
+        "--set a=0.1 --set b=true --set c=unit,center --set 'd=x y' --set e=1000.0 --output o"
+    )
 
 
 def configurable():
@@ -177,6 +209,35 @@ def test_every_option_has_a_key_of_its_own(name):
     assert not {"languages"} & set(keys)
 
 
+def options_of(command, name):
+    """Every option of a command and of those in it, with the name of its command."""
+    for inner, within in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from options_of(within, f"{name} {inner}")
+    yield from ((name, each) for each in command.params if isinstance(each, click.Option))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_heading(name):
+    for command, option in options_of(group.get_command(click.Context(group), name), name):
+        assert keys_of(option)[0] in PLACES, f"HEADINGS lack --{keys_of(option)[0]} of {command}"
+
+
+def test_help_shows_headings_with_what_is_needed_first(folder):
+    shown = geomm("align", "-h").stdout
+    order = ["Data:", "--dictionary", "Method:", "--mapper", "Output:", "--output", "Running:"]
+    places = [shown.index(text) for text in order]
+    assert places == sorted(places) and "Options:" not in shown
+    assert shown == geomm("align", "--help").stdout
+
+
+def test_a_variable_that_sets_nothing_is_reported(folder):
+    done = geomm(*LINE, "-o", "o", env={"GEOMM_ALIGN_MAXWORDS": "5", "GEOMM_COMPARE_X": "1"})
+    assert done.stderr == (
+        "Warning: The variable GEOMM_ALIGN_MAXWORDS sets no option of `geomm align`. Did you mean "
+        "'GEOMM_ALIGN_MAX_WORDS'?\n"
+    )
+
+
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 NAMES = st.from_regex(r"[a-z]{2,3}", fullmatch=True)
 
@@ -184,75 +245,64 @@ NAMES = st.from_regex(r"[a-z]{2,3}", fullmatch=True)
 @settings(max_examples=25)
 @given(
     files=st.dictionaries(NAMES, TEXTS.filter(bool), min_size=1),
-    dictionaries=st.lists(st.tuples(NAMES, NAMES, TEXTS.filter(bool))),
     parameters=st.dictionaries(NAMES, TEXTS | st.sampled_from(["1", "-1", "01", "1.0", "1e3"])),
-    numbers=st.none() | st.integers(1, 10**6),
     resume=st.booleans(),
 )  # fmt: skip
-def test_what_is_printed_reads_back_as_the_same_command(
-    tmp_path_factory, files, dictionaries, parameters, numbers, resume
-):
+def test_a_file_says_what_a_line_says(tmp_path_factory, files, parameters, resume):
     line = [f"{name}={path}" for name, path in files.items()]
-    line += [f"--dictionary={one}-{other}={path}" for one, other, path in dictionaries]
-    line += [f"--set={name}={value}" for name, value in parameters.items() if value]
-    line += [] if numbers is None else [f"--max-words={numbers}"]
+    line += [f"--set={name}={value}" for name, value in parameters.items()]
     line += ["--output=out", *["--resume"] * resume]
+    table = {"vectors": files, "set": parameters}
+    texts = [
+        f"[{key}]\n"
+        + "".join(f"{n} = {json.dumps(v, ensure_ascii=False)}\n" for n, v in content.items())
+        for key, content in table.items()
+    ]
+    text = "".join([f"output = 'out'\nresume = {str(resume).lower()}\n", *texts])
+    folder = tmp_path_factory.mktemp("written")
     command = configurable()["align"]
-    folder = tmp_path_factory.mktemp("printed")
-    with click.Context(group, info_name="geomm") as parent, pytest.MonkeyPatch.context() as patch:
+    with (
+        click.Context(group, info_name="geomm", **group.context_settings) as parent,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.chdir(folder)
-        typed = command.make_context("align", list(line), parent)
-        printed = geomm("align", *line, "--print-config").stdout_bytes
-        Path("align.toml").write_bytes(printed)
+        Path("align.toml").write_text(text.replace("\x7f", "\\u007f"), encoding="utf-8")
         read = command.make_context("align", ["--config", "align.toml"], parent)
+        typed = command.make_context("align", line, parent)
         assert normal(read.params) == normal(typed.params)
-        assert tomllib.loads(printed.decode())["output"] == "out"
-        again = command_line(read)
     shutil.rmtree(folder)
-    assert again.startswith("geomm align ")
 
 
 def normal(params):
     """Paths went through pathlib on the way: a//b and ./a became a/b and a."""
-    named = ("embeddings", "dictionaries")
-    return params | {
-        name: [(text.partition("=")[0], Path(text.partition("=")[2])) for text in params[name]]
-        for name in named
-    }
+    texts = (text.partition("=") for text in params["embeddings"])
+    return params | {"embeddings": [(name, Path(path)) for name, _, path in texts]}
 
 
-@given(table=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), TEXTS))
-def test_toml_is_read_back_as_it_was(table):
-    assert tomllib.loads(toml_table("a b", table)) == {"a b": table}
-    for key, value in table.items():
-        assert toml_line(key, value).isprintable()
-
-
-@pytest.mark.parametrize("value", [True, False, 1, -5, 0.1, 1e300, [1, 2], ["a", 'b"']])
-def test_toml_values_keep_their_type(value):
-    assert repr(tomllib.loads(toml_line("x", value))["x"]) == repr(value)
-
-
-def test_a_path_that_is_not_unicode_is_refused(folder):
-    done = geomm("align", "en=\udcff.vec", "--output", "o", "--print-config", status=2)
-    assert "UTF-8" in done.stderr
+def typed(name, *line, env=None):
+    """Return the command line that a command understood."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, value in (env or {}).items():
+            patch.setenv(variable, value)
+        with click.Context(group, info_name="geomm", **group.context_settings) as parent:
+            command = group.get_command(parent, name)
+            return command_line(command.make_context(name, list(line), parent))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_a_variable(name):
-    command = group.get_command(click.Context(group), name)
-    options = [option for option in command.params if isinstance(option, click.Option)]
-    for option in options:
-        assert option.envvar.startswith(f"GEOMM_{name.upper()}_")
-    assert len({option.envvar for option in options}) == len(options)
+    """GEOMM, the command, the option: click makes it of the parameter's name."""
+    for command, option in options_of(group.get_command(click.Context(group), name), name):
+        variables = [option.name, *(option.envvar or "").lower().split(f"{command}_")]
+        assert keys_of(option)[0].replace("-", "_") in variables, (command, option.name)
 
 
 def test_variables_of_options_in_groups_and_lists(folder):
-    plot = group.get_command(click.Context(group), "plot")
-    space = {param.name: param for param in plot.commands["space"].params}
-    assert space["max_words"].envvar == "GEOMM_PLOT_SPACE_MAX_WORDS"
     variables = {"GEOMM_ALIGN_DICTIONARY": "en-es=a en-it=b", "GEOMM_ALIGN_QUIET": "1"}
-    done = geomm("align", "en=e", "--output", "o", "--print-config", env=variables)
-    options = tomllib.loads(done.stdout)
-    assert options["dictionary"] == {"en-es": "a", "en-it": "b"}
-    assert options["quiet"] is True
+    line = typed("align", "en=e", "--output", "o", env=variables)
+    assert "--dictionary en-es=a --dictionary en-it=b" in line and line.endswith("--quiet")
+    plot = ["plot", "scores", "nowhere.json", "-o", "x.png"]
+    assert "font" in geomm(*plot, env={"GEOMM_PLOT_SCORES_FONTS": "x"}, status=2).stderr.lower()
+    for name in ("DICTIONARY", "TEST"):
+        shown = typed("evaluate", "en=e", env={f"GEOMM_EVALUATE_{name}": "en-es=a"})
+        assert "en-es=a" in shown

@@ -17,7 +17,7 @@ from geomm_plugin import (
     save_mapper,
 )
 from geomm_plugin.cli import group
-from geomm_plugin.cli.choices import make_retrievals
+from geomm_plugin.cli.options import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import evaluate_analogies
