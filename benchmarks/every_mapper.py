@@ -26,7 +26,7 @@ def fit(
 ) -> tuple[float, float]:
     """Read the files and fit one mapper; return its CPU seconds and the peak in megabytes."""
     if embeddings:
-        languages = options.read_all(embeddings, None)
+        languages = options.SpaceFiles(None, embeddings).read()
         pairs = options.read_dictionaries(dictionaries, (), languages)
     else:
         demo = load_demo()
@@ -41,7 +41,7 @@ def fit(
 
 @click.command()
 @click.argument("embeddings", nargs=-1, metavar="[LANG=FILE...]")
-@options.dictionary_option
+@click.option("--dictionary", "-d", "dictionaries", multiple=True)
 @click.option("--mapper", "mappers", multiple=True, help="By default all that are registered.")
 def main(
     embeddings: tuple[str, ...], dictionaries: tuple[str, ...], mappers: tuple[str, ...]

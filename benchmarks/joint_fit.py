@@ -24,8 +24,8 @@ from geomm_plugin.factorization import few_threads
 
 @click.command()
 @click.argument("embeddings", nargs=-1, metavar="[LANG=FILE...]")
-@options.dictionary_option
-@options.identical_option
+@click.option("--dictionary", "-d", "dictionaries", multiple=True)
+@click.option("--identical", multiple=True)
 @click.option("--regularization", type=float, default=0.1, show_default=True)
 @click.option("--iterations", type=int, default=600, show_default=True, help="Of pymanopt.")
 def main(
@@ -37,7 +37,7 @@ def main(
 ) -> None:
     """Fit geomm_multi with both solvers."""
     if embeddings:
-        languages = options.read_all(embeddings, None)
+        languages = options.SpaceFiles(None, embeddings).read()
         pairs = options.read_dictionaries(dictionaries, identical, languages)
     else:
         demo = load_demo()

@@ -66,7 +66,7 @@ def read(
 ) -> tuple[dict[str, Embeddings], dict[tuple[str, str], Dictionary]]:
     """Return languages and test dictionaries: of the files, or the embedded ones."""
     if embeddings:
-        languages = options.read_all(embeddings, max_words)
+        languages = options.SpaceFiles(max_words, embeddings).read()
         return languages, options.read_pairs(tests, languages)
     demo = load_demo()
     return {name: value.head(max_words or len(value)) for name, value in demo.embeddings.items()}, {
