@@ -178,7 +178,7 @@ class LinearMapper(Mapper):
         languages = {name: as_embeddings(embeddings[name]) for name in sorted(embeddings)}
         pairs = self._given_pairs(languages, dictionaries)
         for language, value in languages.items():
-            _check_finite(language, value)
+            _check_rows(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
             stored = {n: v.stored_rows for n, v in languages.items()}
             normalizer = Normalizer(self.steps()).fit(stored)
@@ -186,7 +186,7 @@ class LinearMapper(Mapper):
         vectors = {n: normalizer.view(n, rows) for n, rows in stored.items()}
         start = time.process_time()
         with few_threads(), np.errstate(all="ignore"):
-            matrices = self._learn_or_say_why_not(languages, vectors, pairs, report)
+            matrices = self._learn_checked(languages, vectors, pairs, report)
         report.cpu_seconds = time.process_time() - start
         if matrices.keys() != languages.keys():
             raise LanguagesError(
@@ -221,8 +221,8 @@ class LinearMapper(Mapper):
     ) -> None:
         """Refuse maps that look wrong; for mappers that need no dictionary and can tell."""
 
-    def instead(self) -> str:
-        """Name the mapper that does with a dictionary what this one does without."""
+    def supervised_counterpart(self) -> str:
+        """Name the mapper to use if there is a dictionary."""
         return "geomm_plus"
 
     def _given_pairs(
@@ -235,8 +235,8 @@ class LinearMapper(Mapper):
         if dictionaries:
             raise DictionaryError(
                 f"{self.name} learns without a dictionary; given are {len(dictionaries)}. Give "
-                f"none, fit(embeddings, {{}}), or use {self.instead()}, which learns from a "
-                "dictionary and grows it."
+                f"none, fit(embeddings, {{}}), or use {self.supervised_counterpart()}, which "
+                "learns from a dictionary and grows it."
             )
         if len(languages) < 2:
             raise LanguagesError(f"A fit needs at least two languages; there are {[*languages]}.")
@@ -244,7 +244,7 @@ class LinearMapper(Mapper):
             _check_frequency_order(language, value)
         return {}
 
-    def _learn_or_say_why_not(
+    def _learn_checked(
         self,
         languages: Mapping[str, Embeddings],
         vectors: Vectors,
@@ -371,7 +371,13 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
         raise FormatError(f"The matrices lead to spaces of different dimensions: {columns}.")
 
 
-def _check_finite(language: str, embeddings: Embeddings) -> None:
+def _check_rows(language: str, embeddings: Embeddings) -> None:
+    """Make sure that there are words, and that their numbers are finite."""
+    if not len(embeddings):
+        raise LanguagesError(
+            f"The embeddings of {language} hold no words. Check the file or array that they come "
+            "from."
+        )
     if embeddings.is_finite:
         return
     for number, block in enumerate(embeddings.blocks()):

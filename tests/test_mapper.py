@@ -212,6 +212,13 @@ def test_nan_is_found_and_named(toy):
         toy.fit(Procrustes(hub="en"))
 
 
+@pytest.mark.parametrize("name", ["geomm_unsup", "icp", "umwe", "wasserstein_procrustes"])
+def test_a_language_without_words_is_named(name, toy):
+    toy.embeddings["es"] = toy.embeddings["es"].head(0)
+    with pytest.raises(LanguagesError, match="embeddings of es hold no words"):
+        toy.fit(get_mapper(name))
+
+
 def test_a_single_vector_and_whole_numbers_can_be_transformed(toy):
     mapper = toy.fit(Procrustes())
     vectors = toy.embeddings["en"].vectors

@@ -51,7 +51,7 @@ class SelfLearner(ConfirmedMapper):
         """Seeds take the place of dictionaries."""
         return not self.seeds
 
-    def instead(self) -> str:
+    def supervised_counterpart(self) -> str:
         """Name the mapper that takes a dictionary."""
         return f"{self.name} without seeds"
 

@@ -9,9 +9,10 @@ N(x) are hard negatives: the target words nearest to x A_s that the dictionary d
 N(z) alike among the source words. They are looked for anew every few steps.
 
 Li, Liu, Collier, Korhonen, Vulić: "Improving Word Translation via Two-Stage Contrastive Learning",
-ACL 2022, stage C1 without its self-learning. Gradient descent from a closed form, here the mixture
-of `geomm_plus`; the number of steps is chosen on held-out words, so that if none helps the result
-*is* the start.
+ACL 2022, stage C1 without its self-learning. Gradient descent from a closed form: by default the
+mixture of `geomm_plus`, which is this package's own and the better start; `start="msf"` is that of
+Li et al., who whiten, rotate and re-weigh as `msf` does. The number of steps is chosen on held-out
+words, so that if none helps the result *is* the start.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
+from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.normalize import NormalizedVectors, unit
 from geomm_plugin.registry.parameters import AtLeast
 
@@ -44,10 +46,11 @@ Negatives: TypeAlias = npt.NDArray[np.intp]  # a row of words for each pair
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Contrastive(TwoSidedMapper):
-    """Fine-tune both maps against the nearest wrong words, for as long as held-out words gain."""
+    """Fine-tune the maps of geomm_plus against the nearest wrong words, by held-out words."""
 
     name: ClassVar[str] = "contrastive"
 
+    start: Literal["mixture", "msf"] = "mixture"  # the first maps: of geomm_plus; msf: Li et al.
     negatives: Annotated[int, AtLeast(1)] = 50  # hard ones of each word
     temperature: Annotated[float, AtLeast(1e-3)] = 0.1  # tau
     step: Annotated[float, AtLeast(1e-9)] = 0.005  # the first step's length, as a part of ||A||
@@ -67,15 +70,17 @@ class Contrastive(TwoSidedMapper):
             count = self.iterations
         losses: list[float] = []
         with progress.task(f"Contrastive {edge}", total=count + 1) as advance:
-            for each in self.descent(edge, self.start(edge, report), count):
+            for each in self.descent(edge, self.first_maps(edge, report), count):
                 sides, loss = each
                 losses.append(loss)
                 advance(1, f"loss {loss:.4f}")
         descent["iterations"], descent["losses"] = count, losses
         return sides
 
-    def start(self, edge: Edge, report: FitReport) -> Sides:
+    def first_maps(self, edge: Edge, report: FitReport) -> Sides:
         """Return the maps of the closed form."""
+        if self.start == "msf":
+            return MSF().learn_sides(edge, report)
         mixture = Mixture()
         return mixture.two_maps(mixture.learn_edge(edge, report))
 
@@ -103,7 +108,7 @@ class Contrastive(TwoSidedMapper):
             part = replace(edge, pairs=train)
             with progress.task(f"Choosing {edge}", total=self.max_iterations) as advance:
                 for sides, _ in self.descent(
-                    part, self.start(part, FitReport()), self.max_iterations
+                    part, self.first_maps(part, FitReport()), self.max_iterations
                 ):
                     curve.append(pool.precision(*sides))
                     advance(1)

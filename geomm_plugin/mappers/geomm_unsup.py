@@ -37,6 +37,6 @@ class GeoMMUnsup(GeoMMPlus):
         """Never."""
         return False
 
-    def instead(self) -> str:
+    def supervised_counterpart(self) -> str:
         """Name the mapper that learns the same maps from a dictionary."""
         return "geomm_plus"

@@ -29,7 +29,7 @@ class UnsupervisedRotation(ProcrustesSemi):
         """Never."""
         return False
 
-    def instead(self) -> str:
+    def supervised_counterpart(self) -> str:
         """Name the mapper that learns rotations from a dictionary."""
         return "procrustes_semi"
 

@@ -5,11 +5,15 @@
 
 One metric for all languages, A_L = B^(1/2). The spaces are not aligned, so results are poor: that
 is what the ablation shows. Solved in B = L L' by L-BFGS, which has no other minima for a full L.
+lambda is the value at which the dictionaries, each by itself, translate held-out words best on
+average, times their number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -17,8 +21,10 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
+from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport, SolverRun
+from geomm_plugin.fitting.held_out import Pool, Trial, choose, folds
 from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import cost_of
 from geomm_plugin.registry.parameters import AtLeast
@@ -29,14 +35,15 @@ class MetricOnly(LinearMapper):
     """Learn only a metric, by classification (ablation 2): shows what the rotations are worth."""
 
     name: ClassVar[str] = "metric_only"
+    candidates: ClassVar[tuple[float, ...]] = (1, 10, 100, 1e3, 1e4)
+    default: ClassVar[float] = 100.0
 
-    regularization: Annotated[float, AtLeast(0)] = 100.0  # lambda
+    regularization: Regularization = "auto"  # lambda, or by validation
     max_iterations: Annotated[int, AtLeast(1)] = 500
+    seed: Annotated[int, AtLeast(0)] = 0  # of the held-out words
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return the root of B for every language."""
-        from scipy.optimize import minimize
-
         dimensions = {language: view.shape[1] for language, view in vectors.items()}
         if len(set(dimensions.values())) > 1:
             shown = ", ".join(f"{name} {size}" for name, size in dimensions.items())
@@ -44,16 +51,50 @@ class MetricOnly(LinearMapper):
                 f"metric_only needs languages of one dimension; these differ: {shown}. "
                 "Use geomm, procrustes, unconstrained or regression."
             )
-        d = next(iter(dimensions.values()))
         moments = [Moments.of(vectors[s], vectors[t], own) for (s, t), own in pairs.items()]
+        regularization = self._choose_regularization(vectors, pairs, report)
+        root, report.solver[ALL_DICTIONARIES] = self._minimize(moments, regularization)
+        return dict.fromkeys(vectors, root)
+
+    def _choose_regularization(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> float:
+        """Return lambda: the number given, or the best on held-out words (and report it)."""
+        if self.regularization != "auto":
+            return self.regularization
+        trials = [
+            Trial(
+                partial(self._both_maps, [Moments.of(vectors[s], vectors[t], train)]),
+                Pool(vectors[s], vectors[t], held_out),
+            )
+            for (s, t), own in pairs.items()
+            for train, held_out in folds(own, self.seed)
+        ]
+        each = choose(self.candidates, trials, default=self.default)
+        scores = {value * len(pairs): score for value, score in each.scores.items()}
+        choice = Choice(each.value * len(pairs), scores)
+        report.regularization[ALL_DICTIONARIES] = choice
+        return choice.value
+
+    def _both_maps(
+        self, moments: Sequence[Moments], regularization: float
+    ) -> tuple[Matrix, Matrix]:
+        root, _ = self._minimize(moments, regularization)
+        return root, root
+
+    def _minimize(
+        self, moments: Sequence[Moments], regularization: float
+    ) -> tuple[Matrix, SolverRun]:
+        """Return B^(1/2), and how the search for it ended."""
+        from scipy.optimize import minimize
+
+        d = len(moments[0].cross)
         # In units of `scale` the factor L is of order one, whatever the size of the dictionary.
         scale = np.sqrt(sum(np.trace(m.source) * np.trace(m.target) for m in moments)) / d or 1.0
 
         def loss(flat: Vector) -> tuple[float, Vector]:
             factor = flat.reshape(d, d)
             metric = factor @ factor.T / scale
-            cost = self.regularization * float(np.vdot(metric, metric))
-            slope = 2 * self.regularization * metric
+            cost = regularization * float(np.vdot(metric, metric))
+            slope = 2 * regularization * metric
             for m in moments:
                 cost += cost_of(m, metric, 0.0)
                 slope = slope + 2 * (m.source @ metric @ m.target - m.cross)
@@ -68,9 +109,6 @@ class MetricOnly(LinearMapper):
                 options={"maxiter": self.max_iterations, "ftol": 1e-10, "gtol": 1e-12},
             )
         factor = minimum.x.reshape(d, d)
-        report.solver[ALL_DICTIONARIES] = SolverRun(
-            "L-BFGS", int(minimum.nit), str(minimum.message), float(minimum.fun)
-        )
         values, basis = eigh(factor @ factor.T / scale)
-        root = basis * np.sqrt(values)
-        return dict.fromkeys(vectors, root)
+        run = SolverRun("L-BFGS", int(minimum.nit), str(minimum.message), float(minimum.fun))
+        return basis * np.sqrt(values), run

@@ -64,7 +64,7 @@ class SLUnsup(ConfirmedMapper):
         """Never."""
         return False
 
-    def instead(self) -> str:
+    def supervised_counterpart(self) -> str:
         """Name the mapper that learns the same maps from a dictionary."""
         return "self_learning with mapper=msf"
 

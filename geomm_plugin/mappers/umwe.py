@@ -61,7 +61,7 @@ class UMWE(ConfirmedMapper):
         """All languages are refined at once."""
         return True
 
-    def instead(self) -> str:
+    def supervised_counterpart(self) -> str:
         """Name the mapper that learns rotations of many languages from dictionaries."""
         return "gpa"
 

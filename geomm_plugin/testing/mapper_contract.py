@@ -168,6 +168,17 @@ def check_errors(make: Make) -> None:
         raise AssertionError(f"transform({language!r}, ...) must raise a {kind.__name__}.")
 
 
+def check_no_words(make: Make) -> None:
+    """A language without words is refused with a GeommError."""
+    toy = make_toy()
+    toy.embeddings["es"] = toy.embeddings["es"].head(0)
+    try:
+        toy.fit(make())
+    except GeommError:
+        return
+    raise AssertionError("fit() must refuse a language without words: LanguagesError.")
+
+
 def check_randomness(make: Make) -> None:
     """Randomness comes from a `seed` among the parameters, and is nobody else's."""
     toy = make_toy()
@@ -225,6 +236,7 @@ CHECKS = (
     check_saved_and_loaded,
     check_dictionaries,
     check_errors,
+    check_no_words,
     check_randomness,
     check_hard_numbers,
     check_hard_parameters,

@@ -10,6 +10,7 @@ from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.mappers.contrastive import Contrastive, ContrastiveLoss
 from geomm_plugin.mappers.geomm_plus import Mixture
+from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import make_toy
 
@@ -72,7 +73,7 @@ def test_negatives_are_the_nearest_words_that_are_no_translations(edge, sides):
 
 def test_without_steps_it_is_the_closed_form_and_steps_lower_the_loss(edge):
     mapper = Contrastive(negatives=5, iterations=0)
-    start = mapper.start(edge, FitReport())
+    start = mapper.first_maps(edge, FitReport())
     mixture = Mixture()
     expected = mixture.two_maps(mixture.learn_edge(edge, FitReport()))
     assert all(map(np.array_equal, start, expected))
@@ -81,6 +82,12 @@ def test_without_steps_it_is_the_closed_form_and_steps_lower_the_loss(edge):
     assert report.extras["descent"]["en-es"]["iterations"] == 0
     losses = [loss for _, loss in mapper.descent(edge, start, 9)]  # no new negatives until then
     assert losses[-1] < losses[0]
+
+
+def test_the_start_of_the_paper_is_that_of_msf(edge):
+    expected = MSF().learn_sides(edge, FitReport())
+    found = Contrastive(start="msf", iterations=0).learn_sides(edge, FitReport())
+    assert all(map(np.array_equal, found, expected))
 
 
 def test_the_number_of_steps_is_chosen_on_held_out_words(two):
