@@ -7,14 +7,14 @@ begin with. A word's first, tenth and hundredth neighbour are about as near as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from geomm_plugin import write_embeddings
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix
+from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.rows import Rows
 
 LANGUAGES = ("en", "es", *(f"l{number}" for number in range(2, 30)))
 SOURCE, TARGET = LANGUAGES[:2]
@@ -24,48 +24,46 @@ SHARES = {2000: 0.15, 200: 0.20, 20: 0.22}  # of the variance, by the number of 
 MEANING, BLUR = 0.28, 0.15  # the word's own share, in both languages and in one of them
 
 
-class MadeUp(Embeddings):
-    """Vectors that are made block by block, so that files of any size need no memory."""
+class Clouds:
+    """Makes the vectors of a language, block by block in order, so that files need no memory."""
 
     def __init__(self, language: str, words: int, dimension: int):
-        self.words = [f"{language}{number}" for number in range(words)]
-        self._number = LANGUAGES.index(language)
-        self._dimension = dimension
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return self._dimension
-
-    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
-        """Make the vectors in order, always the same ones."""
+        self.number = LANGUAGES.index(language)
         shared = np.random.default_rng(0)
-        groups = [
-            np.sqrt(share)
-            * shared.standard_normal((max(10, len(self) // size), self._dimension), np.float32)
+        self.groups = [
+            np.sqrt(share) * shared.standard_normal((max(10, words // size), dimension), np.float32)
             for size, share in SHARES.items()
         ]
-        square = (self._dimension, self._dimension)
-        normals = [shared.standard_normal(square) for _ in range(self._number + 1)]
-        spread = 0.3 * np.exp(np.linspace(0, -7, self._dimension))
-        axes = spread[:, None] * np.linalg.qr(normals[-1])[0]
-        for start in range(0, len(self), size):
-            shape = (min(size, len(self) - start), self._dimension)
-            meaning = np.random.default_rng([1, start])
-            blur = np.random.default_rng([2, start, self._number])
-            vectors = np.sqrt(MEANING) * meaning.standard_normal(shape, np.float32)
-            vectors += np.sqrt(BLUR) * blur.standard_normal(shape, np.float32)
-            sense = meaning.integers(0, len(groups[-1]), shape[0])
-            for group in groups:
-                vectors += group[sense * len(group) // len(groups[-1])]
-            yield vectors @ axes.astype(np.float32)
+        normals = [shared.standard_normal((dimension, dimension)) for _ in range(self.number + 1)]
+        spread = 0.3 * np.exp(np.linspace(0, -7, dimension))
+        self.axes = (spread[:, None] * np.linalg.qr(normals[-1])[0]).astype(np.float32)
+
+    def __call__(self, numbers: Matrix) -> Matrix:
+        """Return the vectors of the words of these numbers, a block of the vocabulary."""
+        start, shape = int(numbers[0, 0]), (len(numbers), len(self.axes))
+        meaning = np.random.default_rng([1, start])
+        blur = np.random.default_rng([2, start, self.number])
+        vectors = np.sqrt(MEANING) * meaning.standard_normal(shape, np.float32)
+        vectors += np.sqrt(BLUR) * blur.standard_normal(shape, np.float32)
+        sense = meaning.integers(0, len(self.groups[-1]), shape[0])
+        for group in self.groups:
+            vectors += group[sense * len(group) // len(self.groups[-1])]
+        made: Matrix = vectors @ self.axes
+        return made
+
+
+def made_up(language: str, words: int, dimension: int) -> Embeddings:
+    """Return a made-up language whose vectors are made when they are asked for."""
+    numbers = np.arange(words, dtype=np.float64)[:, None]
+    rows = Rows(numbers).map(Clouds(language, words, dimension))
+    return Embeddings([f"{language}{number}" for number in range(words)], rows)
 
 
 def vectors_path(folder: Path, language: str, words: int, dimension: int) -> Path:
     """Return the `.vec` file of a language; it is made if it is not there."""
     path = folder / f"{language}.{words}x{dimension}.vec"
     if not path.exists():
-        write_embeddings(MadeUp(language, words, dimension), path)
+        write_embeddings(made_up(language, words, dimension), path)
     return path
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin import registry
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, as_numbers
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector, as_numbers
 from geomm_plugin.errors import FormatError, UnknownNameError
+from geomm_plugin.rows import RowFunction, Rows
 from geomm_plugin.source_file import SourceFile
+
+Subwords: TypeAlias = Callable[[str], Vector | None]
 
 MIN_FREQUENCY_ORDER = 0.9  # share of words; below, they do not stand in the order of frequency
 
@@ -26,54 +29,48 @@ class Embeddings:
     words
         The vocabulary. A word that repeats is found at its first row.
     vectors
-        One row per word. Floating types are kept as they are and not copied.
+        One row per word: an array, or `Rows` that are made when they are asked for. Floating types
+        are kept as they are and not copied.
     attributes
         What else is known of each word, e.g. {"count": array}; carried along. Counts only tell
         whether words stand in the order of frequency.
+    subwords
+        Makes a vector for any word outside the vocabulary, as fastText's models do, or None where
+        the word has no known part. What is done to the rows is done to this vector, too.
     """
 
-    attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
     file: SourceFile | None = None  # what read_embeddings() read them from
-    is_finite = False  # whether every number is known to be finite
 
     def __init__(
         self,
         words: Sequence[str],
-        vectors: npt.ArrayLike,
+        vectors: npt.ArrayLike | Rows,
         attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
+        *,
+        subwords: Subwords | None = None,
     ):
         if isinstance(words, np.ndarray):
             words = words.tolist()  # ordinary texts
         self.words: Sequence[str] = words if isinstance(words, (list, tuple)) else list(words)
         _check_texts(self.words)
-        self._vectors = _as_matrix(vectors)
-        if len(self.words) != len(self._vectors):
+        self.rows = vectors if isinstance(vectors, Rows) else Rows(_as_matrix(vectors))
+        if len(self.words) != len(self.rows):
             raise FormatError(
                 f"Embeddings need one vector for each word; there are {len(self.words)} words and "
-                f"{len(self._vectors)} vectors."
+                f"{len(self.rows)} vectors."
             )
-        self.attributes = dict(attributes)
+        self.attributes: Mapping[str, npt.NDArray[Any]] = dict(attributes)
+        self.subwords = subwords
 
     @property
     def vectors(self) -> Matrix:
-        """All vectors, one row per word."""
-        return self._vectors
-
-    @property
-    def stored(self) -> Matrix | None:
-        """All vectors where they are, in memory or in a file; None if they are yet to be made."""
-        stored: Matrix | None = self.__dict__.get("_vectors")  # subclasses may make theirs
-        return stored
-
-    @property
-    def stored_rows(self) -> Any:
-        """The vectors as they are stored: an array, or a table on disk that is asked for rows."""
-        return self.vectors
+        """All vectors, one row per word; made once, if they are yet to be made."""
+        return self.rows.all()
 
     @property
     def dimension(self) -> int:
         """How many numbers a vector has."""
-        return int(self._vectors.shape[1])
+        return self.rows.shape[1]
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -84,18 +81,21 @@ class Embeddings:
                 rows[self.words[row]] = row
         return rows
 
-    def rows(self, rows: RowIndices | slice) -> Matrix:
-        """Return the vectors of some rows."""
-        return self._vectors[rows]
-
     def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
         """Go through the vectors in order, some rows at a time."""
-        for start in range(0, len(self), size):
-            yield self.rows(slice(start, start + size))
+        return self.rows.blocks(size)
+
+    def map(self, function: RowFunction) -> Embeddings:
+        """Return the same words with mapped vectors, which are mapped when they are asked for.
+
+        Export goes block by block without the mapped copy; `.vectors` makes that once and keeps it.
+        """
+        return self._with(self.words, self.rows.map(function, keep=True), self.attributes)
 
     def head(self, count: int) -> Embeddings:
-        """Return the first (most frequent) words only."""
-        head = Embeddings(self.words[:count], self.vectors[:count], self._head_attributes(count))
+        """Return the first (most frequent) words only; others are made from subwords, if any."""
+        attributes = {name: array[:count] for name, array in self.attributes.items()}
+        head = self._with(self.words[:count], self.rows.select(slice(count)), attributes)
         head.file = self.file
         return head
 
@@ -105,7 +105,7 @@ class Embeddings:
             return self
         rows = np.sort(np.fromiter(self.row_of.values(), np.intp, len(self.row_of)))
         attributes = {name: array[rows] for name, array in self.attributes.items()}
-        return Embeddings([self.words[row] for row in rows], self.rows(rows), attributes)
+        return self._with([self.words[row] for row in rows], self.rows.select(rows), attributes)
 
     def frequency_order(self) -> float | None:
         """Return the share of words that count no more than the word before; None if unknown."""
@@ -115,20 +115,25 @@ class Embeddings:
         return float((counts[1:] <= counts[:-1]).mean())
 
     def vector(self, word: str) -> Vector:
-        """Return the vector of a word, also of one outside the vocabulary where subwords tell."""
-        return self[word]
+        """Return the vector of a word: its row, or one made from its subwords."""
+        if word in self:
+            return self[word]
+        made: Vector = self.rows.on(Rows(self._unseen(word)[None]))[0]
+        return made
 
     def with_words(self, words: Iterable[str]) -> Embeddings:
-        """Add words outside the vocabulary, whose vectors subwords tell; known ones are skipped."""
+        """Add words outside the vocabulary, made from subwords, as rows; known ones are skipped."""
         added = [word for word in dict.fromkeys(words) if word not in self]
         if not added:
             return self
-        rows = np.stack([self.vector(word) for word in added]).astype(self.vectors.dtype)
+        raw = self.rows.raw.all()
+        made = np.stack([self._unseen(word) for word in added]).astype(raw.dtype)
         grown = {
             name: np.concatenate([array, np.zeros(len(added), array.dtype)])
             for name, array in self.attributes.items()
         }
-        return Embeddings([*self.words, *added], np.concatenate([self.vectors, rows]), grown)
+        rows = self.rows.on(Rows(np.concatenate([raw, made])))
+        return Embeddings([*self.words, *added], rows, grown, subwords=self.subwords)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -139,65 +144,28 @@ class Embeddings:
     def __getitem__(self, word: str) -> Vector:
         if word not in self.row_of:
             raise unknown_word(word, len(self))
-        row: Vector = self.rows(np.array([self.row_of[word]]))[0]
+        row: Vector = self.rows[self.row_of[word]]
         return row
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} words x {self.dimension}>"
 
-    def _head_attributes(self, count: int) -> dict[str, npt.NDArray[Any]]:
-        return {name: array[:count] for name, array in self.attributes.items()}
-
-
-class SubwordEmbeddings(Embeddings):
-    """Embeddings that make vectors for words outside the vocabulary, as fastText's models do.
-
-    Parameters
-    ----------
-    subwords
-        Makes a vector for any word, or None where the word has no known part.
-    """
-
-    def __init__(
-        self,
-        words: Sequence[str],
-        vectors: npt.ArrayLike,
-        subwords: Callable[[str], Vector | None],
-        attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
-    ):
-        super().__init__(words, vectors, attributes)
-        self.subwords = subwords
-
-    def head(self, count: int) -> SubwordEmbeddings:
-        """Return the first (most frequent) words only; the others are made from subwords."""
-        head = SubwordEmbeddings(
-            self.words[:count], self.vectors[:count], self.subwords, self._head_attributes(count)
-        )
-        head.file = self.file
-        return head
-
-    def distinct(self) -> SubwordEmbeddings:
-        """Return these where no word repeats, else each word with its first vector."""
-        distinct = super().distinct()
-        if distinct is self:
-            return self
-        return SubwordEmbeddings(
-            distinct.words, distinct.vectors, self.subwords, distinct.attributes
-        )
-
-    def vector(self, word: str) -> Vector:
-        """Return the vector of a word: its row, or one made from its subwords."""
-        if word in self:
-            return self[word]
-        made = self.subwords(word)
+    def _unseen(self, word: str) -> Vector:
+        """Return the vector of a word outside the vocabulary, before anything is done to rows."""
+        made = None if self.subwords is None else self.subwords(word)
         if made is None:
-            raise unknown_word(word, len(self), " and has no known subword")
-        return made
+            also = "" if self.subwords is None else " and has no known subword"
+            raise unknown_word(word, len(self), also)
+        return np.asarray(made)
 
-    def with_words(self, words: Iterable[str]) -> SubwordEmbeddings:
-        """Add words outside the vocabulary as rows; known ones are skipped."""
-        grown = super().with_words(words)
-        return SubwordEmbeddings(grown.words, grown.vectors, self.subwords, grown.attributes)
+    def _with(
+        self, words: Sequence[str], rows: Rows, attributes: Mapping[str, npt.NDArray[Any]]
+    ) -> Embeddings:
+        """Return others with the same subwords, of words that were checked before."""
+        made = object.__new__(Embeddings)
+        made.words, made.rows, made.attributes = words, rows, attributes
+        made.subwords = self.subwords
+        return made
 
 
 def unknown_word(word: object, count: int, also: str = "") -> UnknownNameError:

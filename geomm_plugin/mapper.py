@@ -32,17 +32,18 @@ from geomm_plugin.errors import (
 from geomm_plugin.factorization import FactorizationError, few_threads
 from geomm_plugin.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
-from geomm_plugin.normalize import NormalizedVectors, Normalizer
+from geomm_plugin.normalize import Normalizer
 from geomm_plugin.registry.parameters import (
     changed_parameters,
     check_known,
     check_parameters,
     parameters_of,
 )
-from geomm_plugin.shared_space import MappedEmbeddings, Reranking, SharedSpace
+from geomm_plugin.rows import Rows
+from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.text import html_table
 
-Vectors: TypeAlias = Mapping[str, NormalizedVectors]  # by language, each row normalized when read
+Vectors: TypeAlias = Mapping[str, Rows]  # by language, each row normalized when read
 Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary
 
 
@@ -87,7 +88,7 @@ class Mapper(ABC):
         """Map whole vocabularies; vectors are mapped when they are asked for, block by block."""
         return SharedSpace(
             {
-                language: MappedEmbeddings(as_embeddings(value), LanguageMap(self, language))
+                language: as_embeddings(value).map(LanguageMap(self, language))
                 for language, value in embeddings.items()
             },
             self.reranking_,
@@ -180,10 +181,10 @@ class LinearMapper(Mapper):
         for language, value in languages.items():
             _check_rows(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
-            stored = {n: v.stored_rows for n, v in languages.items()}
-            normalizer = Normalizer(self.steps()).fit(stored)
+            given = {n: _made_once(value) for n, value in languages.items()}
+            normalizer = Normalizer(self.steps()).fit(given)
         report = FitReport(pairs={"-".join(edge): _counts(edge, pairs[edge]) for edge in pairs})
-        vectors = {n: normalizer.view(n, rows) for n, rows in stored.items()}
+        vectors = {n: normalizer.view(n, rows) for n, rows in given.items()}
         start = time.process_time()
         with few_threads(), np.errstate(all="ignore"):
             matrices = self._learn_checked(languages, vectors, pairs, report)
@@ -371,6 +372,11 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
         raise FormatError(f"The matrices lead to spaces of different dimensions: {columns}.")
 
 
+def _made_once(embeddings: Embeddings) -> Rows:
+    """Return rows that a fit goes over again and again: mapped ones are mapped once."""
+    return Rows(embeddings.vectors) if embeddings.rows.functions else embeddings.rows
+
+
 def _check_rows(language: str, embeddings: Embeddings) -> None:
     """Make sure that there are words, and that their numbers are finite."""
     if not len(embeddings):
@@ -378,7 +384,7 @@ def _check_rows(language: str, embeddings: Embeddings) -> None:
             f"The embeddings of {language} hold no words. Check the file or array that they come "
             "from."
         )
-    if embeddings.is_finite:
+    if embeddings.rows.is_finite:
         return
     for number, block in enumerate(embeddings.blocks()):
         finite = np.isfinite(block).all(axis=1)

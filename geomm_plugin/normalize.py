@@ -12,14 +12,12 @@ x is a row, X all rows of one language:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector, slices
+from geomm_plugin.arrays import Matrix, Vector, slices
 from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
@@ -27,6 +25,7 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
+from geomm_plugin.rows import Rows
 
 STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
 ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
@@ -87,13 +86,13 @@ class Normalizer:
         )
         self.learnt: dict[str, dict[int, Vector]] = {}  # language -> position of a step -> array
 
-    def fit(self, vectors: Mapping[str, Any]) -> Normalizer:
+    def fit(self, vectors: Mapping[str, Matrix | Rows]) -> Normalizer:
         """Learn the means and norms of each language: one pass over its rows for each such step."""
         for language, rows in vectors.items():
             learnt: dict[int, Vector] = {}
             for position, step in enumerate(self._plain):
                 if step in LEARNT_STEPS:
-                    learnt[position] = self._learn(step, rows, learnt, position)
+                    learnt[position] = self._learn(step, Rows(rows), learnt, position)
             self.learnt[language] = learnt
         return self
 
@@ -119,9 +118,9 @@ class Normalizer:
         """
         return self._apply(vectors, self.learnt[language], len(self._plain), skip="unit")
 
-    def view(self, language: str, vectors: Matrix) -> NormalizedVectors:
+    def view(self, language: str, vectors: Matrix | Rows) -> Rows:
         """Return the language's vectors, normalized when rows are asked for."""
-        return NormalizedVectors(self, language, vectors)
+        return Rows(vectors).map(partial(self.transform, language))
 
     def state(self) -> dict[str, Vector]:
         """Return what was learnt, as named arrays."""
@@ -158,11 +157,15 @@ class Normalizer:
             learnt[language][position] = array
         self.learnt = learnt
 
-    def _learn(self, step: str, rows: Any, learnt: dict[int, Vector], position: int) -> Vector:
+    def _learn(self, step: str, rows: Rows, learnt: dict[int, Vector], position: int) -> Vector:
         total = np.zeros(rows.shape[1])
-        sums = partial(self._block_sums, step, learnt, position)
-        for part in rows.each_block(sums) if hasattr(rows, "each_block") else _each(sums, rows):
-            total += part
+        for given in rows.blocks():
+            with np.errstate(all="ignore"):
+                block = self._apply(given, learnt, position)
+                if step == "center":
+                    total += block.sum(axis=0, dtype=np.float64)
+                else:
+                    total += (block.astype(np.float64) ** 2).sum(axis=0)
         result: Vector = total / max(len(rows), 1) if step == "center" else np.sqrt(total)
         if not np.isfinite(result).all():
             raise LanguagesError(
@@ -170,18 +173,6 @@ class Normalizer:
                 "or scale them down."
             )
         return result
-
-    def _block_sums(
-        self, step: str, learnt: dict[int, Vector], position: int, rows: Matrix
-    ) -> Vector:
-        """Return the sums that a step learns from, over some rows."""
-        with np.errstate(all="ignore"):
-            block = self._apply(rows, learnt, position)
-            if step == "center":
-                sums: Vector = block.sum(axis=0, dtype=np.float64)
-            else:
-                sums = (block.astype(np.float64) ** 2).sum(axis=0)
-        return sums
 
     def _apply(
         self, vectors: Matrix, learnt: dict[int, Vector], count: int, skip: str = ""
@@ -199,64 +190,3 @@ class Normalizer:
             else:
                 rows = centeremb(rows)
         return rows
-
-
-def _each(function: Callable[[Matrix], Vector], rows: Matrix) -> Iterator[Vector]:
-    for block in slices(len(rows), BLOCK_ROWS):
-        yield function(rows[block])
-
-
-class NormalizedVectors(np.lib.mixins.NDArrayOperatorsMixin):
-    """The vectors of a language, normalized row by row when they are asked for.
-
-    `view[rows]` is an ordinary array; the vocabulary itself is never copied. All other operations
-    of an array (`view.T`, `view - mean`, `np.asarray(view)`, ...) normalize all rows first.
-    """
-
-    ndim = 2
-
-    def __init__(self, normalizer: Normalizer, language: str, vectors: Matrix):
-        self.normalizer = normalizer
-        self.language = language
-        self.raw = vectors
-        self.grams: dict[int, Matrix] = {}  # X'X of so many first rows, where it was asked for
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Words and dimensions."""
-        return (len(self.raw), int(self.raw.shape[1]))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the normalized numbers."""
-        return np.result_type(self.raw.dtype, np.float32)
-
-    def __len__(self) -> int:
-        return len(self.raw)
-
-    def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, (int, np.integer)):
-            return self[np.array([rows])][0]
-        if isinstance(rows, tuple) and rows and isinstance(rows[0], slice):
-            return self[rows[0]][(slice(None), *rows[1:])]  # whole rows first, then columns
-        if isinstance(rows, tuple) or rows is None or rows is Ellipsis:
-            return np.asarray(self)[rows]
-        return self.normalizer.transform(self.language, self.raw[rows])
-
-    def blocks(self, size: int = BLOCK_ROWS) -> Iterator[Matrix]:
-        """Go through the normalized vectors in order, some rows at a time."""
-        for start in range(0, len(self), size):
-            yield self[start : start + size]
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Matrix:
-        all_rows: Matrix = self[:]
-        return all_rows if dtype is None else all_rows.astype(dtype)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        arrays = (np.asarray(x) if isinstance(x, NormalizedVectors) else x for x in inputs)
-        return getattr(ufunc, method)(*arrays, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"Normalized vectors have no attribute {name!r}.")
-        return getattr(np.asarray(self), name)

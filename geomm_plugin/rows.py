@@ -4,7 +4,7 @@ What a word goes through, from a file to a search, is a chain of functions of it
 
     Rows(array)  or  Rows.of_file(path)  ->  .map(normalize)  ->  .map(transform)  ->  .map(unit)
 
-Nothing is worked out before somebody asks, and then for the rows that were asked for.
+Nothing is computed before somebody asks, and then for the rows that were asked for.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Rows(NDArrayOperatorsMixin):
     Parameters
     ----------
     source
-        An array, which is not copied, or other rows.
+        An array, which is not copied, a table in a file, or other rows.
     function
         What is done to rows of the source, in blocks of any size; nothing by default.
     keep
@@ -50,7 +50,7 @@ class Rows(NDArrayOperatorsMixin):
 
     def __init__(
         self,
-        source: Matrix | Rows | _RowFile,
+        source: Any,
         function: RowFunction | None = None,
         *,
         keep: bool = False,
@@ -96,7 +96,8 @@ class Rows(NDArrayOperatorsMixin):
             return None
         if isinstance(self.source, Rows):
             return self.source.stored
-        return self.source[:] if isinstance(self.source, _RowFile) else self.source
+        table: Matrix = self.source if isinstance(self.source, np.ndarray) else self.source[:]
+        return table
 
     @property
     def raw(self) -> Rows:
@@ -108,6 +109,12 @@ class Rows(NDArrayOperatorsMixin):
         """The functions that raw rows go through, the first one first."""
         before = self.source.functions if isinstance(self.source, Rows) else []
         return before if self.function is None else [*before, self.function]
+
+    def on(self, raw: Rows) -> Rows:
+        """Return what the same functions make of other raw rows, such as one of a new word."""
+        if self.function is None:
+            return self.source.on(raw) if isinstance(self.source, Rows) else raw
+        return self.source.on(raw).map(self.function, keep=self.keep, task=self.task)
 
     def take(self, rows: RowIndices | slice) -> Matrix:
         """Return some rows as an array; no others are made."""
@@ -144,7 +151,7 @@ class Rows(NDArrayOperatorsMixin):
             selected._kept = None if self._kept is None else self._kept[rows]
         else:
             table = self.source
-            selected = Rows(table.select(rows) if isinstance(table, _RowFile) else table[rows])
+            selected = Rows(table[rows] if isinstance(table, np.ndarray) else table.select(rows))
         selected.is_finite = self.is_finite
         return selected
 
@@ -191,7 +198,9 @@ class Rows(NDArrayOperatorsMixin):
 
     def _given(self, rows: RowIndices | slice) -> Matrix:
         """Return some rows of the source."""
-        return self.source.take(rows) if isinstance(self.source, Rows) else self.source[rows]
+        given: Matrix
+        given = self.source.take(rows) if isinstance(self.source, Rows) else self.source[rows]
+        return given
 
     def _make(self) -> Matrix:
         """Make all rows; where the function left every block as it was, they are the source's."""
@@ -201,7 +210,8 @@ class Rows(NDArrayOperatorsMixin):
         made = np.empty(self.shape, self.dtype)  # memory that nobody writes to is not taken
         if stored is not None and stored.flags.c_contiguous and len(self):
             is_source, made = True, stored.view()
-        with progress.task(self.task, len(self)) if self.task else nullcontext(_ignore) as advance:
+        shown = progress.task(self.task, len(self)) if self.task else nullcontext(_ignore)
+        with shown as advance:
             for part in slices(len(self), BLOCK_ROWS):
                 given = self.source.take(part)
                 block = self.function(given)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    Matrix,
-    RowIndices,
-    Vector,
-)
+from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
@@ -33,62 +28,6 @@ from geomm_plugin.text import html_table
 from geomm_plugin.work import Cluster, crew
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
-
-
-class MappedEmbeddings(Embeddings):
-    """Embeddings whose vectors are mapped when they are asked for.
-
-    Export goes block by block without the mapped copy; `.vectors` makes that once and keeps it.
-    """
-
-    def __init__(self, raw: Embeddings, transform: Callable[[Matrix], Matrix]):
-        self.words = raw.words
-        self.attributes = raw.attributes
-        self.raw = raw
-        self.transform = transform
-        self._first = transform(raw.rows(slice(0, 1)))  # tells dimension and type
-        self._mapped: Matrix | None = None
-
-    @property
-    def vectors(self) -> Matrix:
-        """All mapped vectors."""
-        if self._mapped is None:
-            mapped = np.empty((len(self), self.dimension), self._first.dtype)
-            for start in range(0, len(self), BLOCK_ROWS):
-                mapped[start : start + BLOCK_ROWS] = self.rows(slice(start, start + BLOCK_ROWS))
-            self._mapped = mapped
-        return self._mapped
-
-    @property
-    def stored(self) -> Matrix | None:
-        """All mapped vectors, if they were made."""
-        return self._mapped
-
-    @property
-    def dimension(self) -> int:
-        """How many dimensions the shared space has."""
-        return int(self._first.shape[1])
-
-    def rows(self, rows: RowIndices | slice) -> Matrix:
-        """Map some rows."""
-        if self._mapped is not None:
-            return self._mapped[rows]
-        return self.transform(self.raw.rows(rows))
-
-    def vector(self, word: str) -> Vector:
-        """Return the mapped vector of a word, also of one outside the vocabulary if raw tells."""
-        if word in self:
-            return self[word]
-        return self.map_vector(self.raw.vector(word))
-
-    def map_vector(self, vector: Vector) -> Vector:
-        """Map a vector of the raw embeddings' space."""
-        mapped: Vector = self.transform(vector[None, :])[0]
-        return mapped
-
-    def with_words(self, words: Iterable[str]) -> MappedEmbeddings:
-        """Add words outside the vocabulary to the raw embeddings, mapped like the others."""
-        return MappedEmbeddings(self.raw.with_words(words), self.transform)
 
 
 class SharedSpace(Mapping[str, Embeddings]):

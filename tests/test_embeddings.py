@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, as_embeddings
-from geomm_plugin.embeddings import SubwordEmbeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 
@@ -61,7 +60,7 @@ def test_distinct_words_keep_their_first_vector_and_attribute():
     assert kept.words == ["b", "a", "c"] and kept.vectors.tolist() == [[0, 1], [2, 3], [6, 7]]
     assert kept.attributes["count"].tolist() == [9, 8, 6]
     assert kept.distinct() is kept
-    made = SubwordEmbeddings(embeddings.words, vectors, lambda word: np.ones(2)).distinct()
+    made = Embeddings(embeddings.words, vectors, subwords=lambda word: np.ones(2)).distinct()
     assert made.words == ["b", "a", "c"] and made.vector("new").tolist() == [1, 1]
 
 

@@ -85,7 +85,7 @@ def test_mapping_waits_until_vectors_are_asked_for(toy, tmp_path, monkeypatch):
     space = mapper.map(toy.embeddings)
     expected = mapper.transform("es", toy.embeddings["es"].vectors)
     write_embeddings(space["es"], tmp_path / "es.vec")
-    assert space["es"]._mapped is None, "export must not hold the mapped copy"
+    assert space["es"].rows.stored is None, "export must not hold the mapped copy"
     assert np.array_equal(space["es"].vectors, expected)
     assert np.array_equal(space["es"]["es3"], expected[3])
 

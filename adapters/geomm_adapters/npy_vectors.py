@@ -84,7 +84,7 @@ class NpyVectors(Format):
             )
         disk.write_file(path.with_suffix(_VOCABULARIES[0]), text)
         shape = (len(embeddings), embeddings.dimension)
-        dtype = embeddings.rows(slice(0, 1)).dtype.newbyteorder("<")
+        dtype = embeddings.rows.dtype.newbyteorder("<")
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
         with (
             disk.create(path) as stream,

@@ -14,7 +14,7 @@ import numpy as np
 from geomm_adapters.fasttext.subword_hashes import LONGEST_NGRAM
 from geomm_adapters.npy_vectors import mapped_array
 from geomm_plugin.arrays import Vector
-from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, missing_extra
 from geomm_plugin.files.version import files_in
 from geomm_plugin.formats import Format, finite_rows
@@ -92,7 +92,7 @@ def to_spacy(
             ) from error
     table: Vectors = Vectors(
         strings=pipeline.vocab.strings,
-        data=finite_rows(words, embeddings.rows(rows)),
+        data=finite_rows(words, embeddings.rows.take(rows)),
         keys=words,
         name=name,
     )
@@ -163,7 +163,7 @@ def _from_floret(table: Any, words: Iterable[str]) -> Embeddings:
         vector: Vector = _on_cpu(table.get_batch([word]))[0]
         return vector if vector.any() else None
 
-    return SubwordEmbeddings(words, _on_cpu(table.get_batch(words)), subwords)
+    return Embeddings(words, _on_cpu(table.get_batch(words)), subwords=subwords)
 
 
 def _on_cpu(data: Any) -> Any:

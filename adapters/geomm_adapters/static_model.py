@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from geomm_adapters.safetensors_file import write_header
 from geomm_plugin.arrays import Matrix, Vector
-from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import read_arrays
@@ -168,7 +168,7 @@ def _embeddings(table: _Table, description: Mapping[str, Any], ids_of: Ids | Non
             mean: Vector = table.vectors(ids).mean(axis=0)
         return mean
 
-    return SubwordEmbeddings(words, vectors, subwords)
+    return Embeddings(words, vectors, subwords=subwords)
 
 
 def _words(description: Mapping[str, Any]) -> dict[str, int]:

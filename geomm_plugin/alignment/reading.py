@@ -249,7 +249,7 @@ class _Staging:
                     for result in self.workers.in_order(self._part_tasks(file)):
                         self._add(writer, file, result, advance)
                 file.finish()
-                scratch = writer.close(self.workers, is_finite=True)
+                scratch = writer.close(is_finite=True)
         except IrregularFileError:
             for _ in range(outstanding):
                 next(results)
@@ -295,7 +295,6 @@ class _Staging:
         scratch, messages = result
         for message in messages:
             warnings.warn(message, stacklevel=2)
-        scratch = scratch.with_workers(self.workers)
         return Language(scratch, scratch)
 
 

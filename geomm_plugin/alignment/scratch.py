@@ -10,13 +10,13 @@ and nobody has to hold all of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 from secrets import token_hex
 from types import MappingProxyType
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,7 @@ from geomm_plugin.files import disk
 from geomm_plugin.files.packed_words import ENCODING, unpack_words
 from geomm_plugin.files.rows_on_disk import RowsOnDisk
 from geomm_plugin.files.turns import FileInTurns
-from geomm_plugin.work import Task, Workers
-
-T = TypeVar("T")
+from geomm_plugin.rows import Rows
 
 _ROWS, _WORDS, _ENDS = ".rows", ".words", ".ends"
 
@@ -133,8 +131,6 @@ class Scratch(Embeddings):
         Words and dimension, and the type of the numbers.
     is_finite
         Whether every number is known to be finite.
-    workers
-        Who goes over all rows where that is asked for; by default this process.
     """
 
     def __init__(
@@ -144,21 +140,17 @@ class Scratch(Embeddings):
         dtype: str,
         attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
         is_finite: bool = False,
-        workers: Workers | None = None,
     ):
         self._arguments = (stem, shape, dtype, dict(attributes), is_finite)
         self.attributes = dict(attributes)
-        self.is_finite = is_finite
+        self.subwords = None
         self.words = WordsOnDisk(stem, shape[0])
-        self._rows = ScratchRows(Path(f"{stem}{_ROWS}"), shape, dtype, workers)
+        self.rows = Rows(ScratchRows(Path(f"{stem}{_ROWS}"), shape, dtype))
+        self.rows.is_finite = is_finite
         self._row_of = RowOf(self.words)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scratch, self._arguments
-
-    def with_workers(self, workers: Workers) -> Scratch:
-        """Return the same, to be gone over by some workers."""
-        return Scratch(*self._arguments, workers)
 
     def look_up(self, words: Iterable[str]) -> None:
         """Find the rows of some words in one pass over all words, unless they are known."""
@@ -173,32 +165,13 @@ class Scratch(Embeddings):
         """The row of each word."""
         return self._row_of
 
-    @property
-    def stored_rows(self) -> ScratchRows:
-        """The vectors on disk."""
-        return self._rows
-
-    @property
-    def vectors(self) -> Matrix:
-        """All vectors, mapped into memory."""
-        return self._rows.mapped()
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return self._rows.shape[1]
-
-    def rows(self, rows: RowIndices | slice) -> Matrix:
-        """Read the vectors of some rows."""
-        return self._rows[rows]
-
     def head(self, count: int) -> Scratch:
         """Return the first words only."""
         if count >= len(self):
             return self
         stem, _, dtype, _, is_finite = self._arguments
-        shape, attributes = (count, self.dimension), self._head_attributes(count)
-        return Scratch(stem, shape, dtype, attributes, is_finite, self._rows.workers)
+        attributes = {name: array[:count] for name, array in self.attributes.items()}
+        return Scratch(stem, (count, self.dimension), dtype, attributes, is_finite)
 
     def distinct(self) -> Scratch:
         """Return these: no word repeats."""
@@ -206,28 +179,15 @@ class Scratch(Embeddings):
 
 
 class ScratchRows(RowsOnDisk):
-    """The rows of a scratch file, over which workers can go."""
+    """The rows of a scratch file; all of them at once are mapped into memory."""
 
-    def __init__(
-        self, path: Path, shape: tuple[int, int], dtype: str, workers: Workers | None = None
-    ):
-        super().__init__(path, shape, dtype)
-        self.workers = workers
+    def __getitem__(self, rows: Any) -> Matrix:
+        everything = isinstance(rows, slice) and rows == slice(None)
+        return self.mapped() if everything else super().__getitem__(rows)
 
-    def each_block(self, function: Callable[[Matrix], T]) -> Iterator[T]:
-        """Yield what a function makes of each block of rows, in order."""
-        if self.workers is None:
-            yield from map(function, self.blocks())
-            return
-        plain = RowsOnDisk(self.path, self.shape, self.dtype)
-        yield from self.workers.in_order(
-            Task(f"Rows {rows.start} to {rows.stop}", _of_rows, (function, plain, rows))
-            for rows in slices(len(self), BLOCK_ROWS)
-        )
-
-
-def _of_rows(function: Callable[[Matrix], T], table: RowsOnDisk, rows: slice) -> T:
-    return function(table[rows])
+    def select(self, rows: RowIndices | slice) -> Matrix:
+        """Return some of the rows."""
+        return self.mapped()[rows]
 
 
 def rows_in_turns(folder: Path) -> FileInTurns:
@@ -297,7 +257,6 @@ class ScratchWriter:
 
     def close(
         self,
-        workers: Workers | None = None,
         attributes: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
         is_finite: bool = False,
     ) -> Scratch:
@@ -309,7 +268,7 @@ class ScratchWriter:
             bounds = [(rows.start * row_bytes, rows.stop * row_bytes) for rows in self._kept]
             disk.close_gaps(self._path, bounds)
         shape = (self._count, dimension)
-        scratch = Scratch(self._stem, shape, np.dtype(dtype).str, attributes, is_finite, workers)
+        scratch = Scratch(self._stem, shape, np.dtype(dtype).str, attributes, is_finite)
         scratch.know(self._row_of)
         return scratch
 
@@ -332,7 +291,7 @@ class ScratchWriter:
 def to_scratch(embeddings: Embeddings, folder: Path) -> Scratch:
     """Put words and vectors onto scratch files."""
     with ScratchWriter(folder) as writer:
-        writer.add([], embeddings.rows(slice(0, 0)))
+        writer.add([], embeddings.rows.take(slice(0, 0)))
         start = 0
         for block in embeddings.blocks():
             writer.add(embeddings.words[start : start + len(block)], block)

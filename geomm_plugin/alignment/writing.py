@@ -30,7 +30,6 @@ from geomm_plugin.fit_report import FitReport
 from geomm_plugin.formats import Format
 from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.shared_space import MappedEmbeddings
 from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
@@ -67,7 +66,7 @@ class Aligned:
     @property
     def embeddings(self) -> Embeddings:
         """The mapped embeddings; rows are mapped when they are asked for."""
-        return reduce(MappedEmbeddings, self.transforms, self.raw)
+        return reduce(Embeddings.map, self.transforms, self.raw)
 
     def for_workers(self, workers: Workers) -> Aligned:
         """Return the same, with rows that workers can read and a place for what they write."""
@@ -141,7 +140,7 @@ class Aligned:
         """Map some rows, and yield what they become in the file."""
         assert isinstance(self.written, PartwiseFormat)
         with few_threads():
-            yield from self.written.part(self.raw.words[rows], self.embeddings.rows(rows))
+            yield from self.written.part(self.raw.words[rows], self.embeddings.rows.take(rows))
 
 
 def put_part(aligned: Aligned, rows: slice, number: int) -> int:

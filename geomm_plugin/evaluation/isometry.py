@@ -20,15 +20,16 @@ from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.evaluation.similarity import correlation
 from geomm_plugin.factorization import eigh
-from geomm_plugin.normalize import NormalizedVectors, Normalizer
+from geomm_plugin.normalize import Normalizer
 from geomm_plugin.retrieval import Cosine, Index
+from geomm_plugin.rows import Rows
 
 FAR = 0.4  # relational similarity below which spaces are far from isometric
 NEIGHBORS = 10
 SMALLEST_SINGULAR_VALUE = 1e-6  # of the largest; smaller ones are no directions of the space
 
 
-def centered(embeddings: Embeddings) -> NormalizedVectors:
+def centered(embeddings: Embeddings) -> Rows:
     """Return unit vectors less their mean, made when rows are asked for: a few of a vocabulary."""
     vectors = embeddings.vectors
     return Normalizer(("unit", "center")).fit({"": vectors}).view("", vectors)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.moments import Moments
-from geomm_plugin.normalize import NormalizedVectors
+from geomm_plugin.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Edge:
 
     source: str
     target: str
-    x: NormalizedVectors
-    z: NormalizedVectors
+    x: Rows
+    z: Rows
     pairs: RowPairs
 
     def moments(self) -> Moments:

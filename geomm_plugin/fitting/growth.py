@@ -20,13 +20,13 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
-from geomm_plugin.normalize import NormalizedVectors, unit
+from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import Raised, mutual_neighbors
+from geomm_plugin.rows import Rows
 
 MIN_CSLS_GAIN = 5e-3  # of the best mean CSLS so far, relative; a smaller rise counts as none
 LEAST_WEIGHT = 1e-3  # CSLS that the weight of a pair does not fall below
 
-Rows: TypeAlias = Matrix | NormalizedVectors
 Fit: TypeAlias = Callable[[RowPairs], tuple[Matrix, Matrix]]
 
 
@@ -85,7 +85,7 @@ def grow(
     return growth
 
 
-def rotation(x: Rows, z: Rows) -> Fit:
+def rotation(x: Matrix | Rows, z: Matrix | Rows) -> Fit:
     """Return what fits a rotation of the source onto the target to weighted pairs."""
 
     def fit(pairs: RowPairs) -> tuple[Matrix, Matrix]:

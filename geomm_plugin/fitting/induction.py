@@ -24,9 +24,10 @@ from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
-from geomm_plugin.normalize import NormalizedVectors, unit
+from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval.mutual import best_neighbors
 from geomm_plugin.retrieval.shortlist import Shortlist
+from geomm_plugin.rows import Rows
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
@@ -86,7 +87,7 @@ def soft_labels(scores: Vector) -> Vector:
     return labels / labels.mean() if len(labels) else labels
 
 
-def _unit_rows(vectors: NormalizedVectors, matrix: Matrix, words: int) -> Matrix:
+def _unit_rows(vectors: Rows, matrix: Matrix, words: int) -> Matrix:
     mapped = np.empty((min(words, len(vectors)), matrix.shape[1]), np.float32)
     narrow = matrix.astype(np.float32)
     for start in range(0, len(mapped), BLOCK_ROWS):

@@ -23,6 +23,7 @@ from geomm_plugin.arrays import (
 )
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError
+from geomm_plugin.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Moments:
 
     @classmethod
     def of(cls, source: Any, target: Any, pairs: RowPairs) -> Moments:
-        """Take the moments of vectors (arrays or NormalizedVectors) over a dictionary."""
+        """Take the moments of vectors (arrays or Rows) over a dictionary."""
         return cls(
             gram(source, np.unique(pairs.source)),
             gram(target, np.unique(pairs.target)),
@@ -61,15 +62,9 @@ def gram(vectors: Any, rows: RowIndices, weights: Vector | None = None) -> Matri
     return finite(total)
 
 
-def frequent_gram(vectors: Any, count: int) -> Matrix:
-    """Return the sum of x x' over the most frequent words; worked out once for normalized views."""
-    rows = np.arange(min(count, len(vectors)))
-    known: dict[int, Matrix] | None = getattr(vectors, "grams", None)
-    if known is None:
-        return gram(vectors, rows)
-    if len(rows) not in known:
-        known[len(rows)] = gram(vectors, rows)
-    return known[len(rows)]
+def frequent_gram(vectors: Rows, count: int) -> Matrix:
+    """Return the sum of x x' over the most frequent words; worked out once."""
+    return finite(vectors.gram(count))
 
 
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:

@@ -33,8 +33,9 @@ from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
-from geomm_plugin.normalize import NormalizedVectors, unit
+from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import AtLeast
+from geomm_plugin.rows import Rows
 
 TILE_ROWS = 512  # dictionary words that are compared with the vocabulary at a time: 20 MB at 10,000
 REFRESH = 10  # steps after which hard negatives are looked for again
@@ -178,9 +179,9 @@ class ContrastiveLoss:
 
     def _nearest(
         self,
-        own: NormalizedVectors,
+        own: Rows,
         own_map: Matrix,
-        other: NormalizedVectors,
+        other: Rows,
         other_map: Matrix,
         pairs: RowPairs,
     ) -> Negatives:

@@ -45,8 +45,8 @@ from geomm_plugin.fitting.moments import Moments, frequent_gram
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learner import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
-from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.registry.parameters import AtLeast, Within
+from geomm_plugin.rows import Rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -102,7 +102,7 @@ class Mixture(HubMapper):
             return self.regularization
         return mixture_weight(sum(moments.cross.shape) / 2, moments.pairs)
 
-    def _variance(self, own: Matrix, vectors: NormalizedVectors) -> Matrix:
+    def _variance(self, own: Matrix, vectors: Rows) -> Matrix:
         """Return the dictionary's variance with a share of the vocabulary's."""
         if not self.background:
             return own

@@ -35,9 +35,9 @@ from geomm_plugin.fitting.held_out import Pool, folds
 from geomm_plugin.fitting.hub import HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.retrieval.exact.best import Best
+from geomm_plugin.rows import Rows
 
 TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
 TILE_COLUMNS = 4096
@@ -132,7 +132,7 @@ class RCSLS(HubMapper):
         return curve
 
 
-Vectors: TypeAlias = NormalizedVectors | Matrix
+Vectors: TypeAlias = Rows | Matrix
 
 
 class RelaxedCSLS:
@@ -184,7 +184,7 @@ class RelaxedCSLS:
         return product
 
 
-def kept_rows(vectors: NormalizedVectors, vocabulary: int) -> Vectors:
+def kept_rows(vectors: Rows, vocabulary: int) -> Vectors:
     """Normalize all rows once, if every pass looks at them and they need little memory."""
     size = len(vectors) * vectors.shape[1] * vectors.dtype.itemsize
     if len(vectors) > vocabulary or size > MAX_KEPT_BYTES:

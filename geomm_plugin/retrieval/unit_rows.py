@@ -96,7 +96,7 @@ class LanguageRows(UnitRows):
     def all(self) -> Matrix:
         """Return all rows; mapped once, and kept."""
         if self._all is None:
-            stored = self._embeddings.stored
+            stored = self._embeddings.rows.stored
             if stored is not None and _all_unit(stored):
                 self._all = stored.view()
                 self._all.flags.writeable = False  # they are the embeddings' own
@@ -120,7 +120,7 @@ class LanguageRows(UnitRows):
         return self._make(rows, numbers)
 
     def _make(self, rows: RowIndices | slice, numbers: Iterable[int]) -> Matrix:
-        given = self._embeddings.rows(rows)
+        given = self._embeddings.rows.take(rows)
         with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused below
             kept = _is_unit(given)
             if kept.all():

@@ -19,7 +19,6 @@ from geomm_plugin.arrays import BLOCK_ROWS
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, GeommError
 from geomm_plugin.formats import Format, read_embeddings, write_embeddings
-from geomm_plugin.shared_space import MappedEmbeddings
 
 PLAIN_WORDS = ["dog", "naïve", "日本語", "1", "0.5", "nan"]  # which every format must hold
 # What vocabularies hold, too: odd spaces and signs, line breaks, bytes that were not UTF-8.
@@ -81,7 +80,7 @@ def check_there_and_back(chosen: Format, folder: Path, tolerance: float) -> None
     for words, dimension in ((PLAIN_WORDS, 5), (["alone"], 1), (large, 2)):
         embeddings = _embeddings(words, dimension)
         before = embeddings.vectors.copy()
-        lazy = MappedEmbeddings(embeddings, lambda rows: rows)
+        lazy = embeddings.map(lambda rows: rows)
         for given in (embeddings, lazy):
             path = _write(chosen, folder, given)
             read = chosen.read(path)

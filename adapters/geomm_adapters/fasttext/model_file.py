@@ -13,8 +13,8 @@ from geomm_adapters.fasttext.model import FastTextModel, is_fasttext_model, read
 from geomm_adapters.fasttext.model_writer import write_mapped_model, write_words
 from geomm_adapters.fasttext.package import FastTextObject, from_fasttext
 from geomm_adapters.fasttext.quantized import QuantizedMatrix
-from geomm_adapters.gensim.keyed_vectors import from_keyedvectors, raw_embeddings
-from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_adapters.gensim.keyed_vectors import from_keyedvectors
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError, missing_extra
 from geomm_plugin.formats import Format
 
@@ -54,8 +54,7 @@ class FastTextBin(Format):
     @classmethod
     def takes(cls, embeddings: Embeddings) -> bool:
         """Take what comes from fastText; word2vec's binary files have the same suffix."""
-        subwords = getattr(raw_embeddings(embeddings), "subwords", None)
-        return isinstance(subwords, (FastTextModel, FastTextObject))
+        return isinstance(embeddings.subwords, (FastTextModel, FastTextObject))
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the vectors of the first max_words words; all others are made from subwords."""
@@ -72,16 +71,16 @@ class FastTextBin(Format):
         if self.reader == "fasttext":
             return _read_with_fasttext(path, max_words)
         count = len(model.words) if max_words is None else min(max_words, len(model.words))
-        return SubwordEmbeddings(
+        return Embeddings(
             [word.decode("utf-8", "surrogateescape") for word in model.words[:count]],
             model.vectors(count),
-            model,
             {"count": model.counts[:count]},
+            subwords=model,
         )
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write a model: with the subwords of the model that the embeddings come from, if any."""
-        subwords = getattr(raw_embeddings(embeddings), "subwords", None)
+        subwords = embeddings.subwords
         if isinstance(subwords, FastTextModel):
             write_mapped_model(path, subwords, embeddings)
         elif isinstance(subwords, FastTextObject):

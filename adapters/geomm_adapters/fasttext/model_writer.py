@@ -11,10 +11,9 @@ affine; then only a list of words can be exported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from struct import Struct
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +28,8 @@ from geomm_plugin.files import disk
 from geomm_plugin.formats import finite_blocks, finite_rows, word_bytes
 from geomm_plugin.mapper import LanguageMap, LinearMapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.shared_space import MappedEmbeddings
+from geomm_plugin.rows import RowFunction
 
-RowMap: TypeAlias = Callable[[Matrix], Matrix]
 _SIGNATURE, _MATRIX, _COUNT = Struct("<2i"), Struct("<?2q"), Struct("<q")
 _SOFTMAX, _CBOW, _ALL_BUCKETS = 3, 1, -1
 _NO_MODEL = (
@@ -82,20 +80,17 @@ def write_words(path: Path, embeddings: Embeddings) -> None:
     _write(path, head, words, counts, (count, dimension), blocks)
 
 
-def affine_map(embeddings: Embeddings) -> RowMap | None:
+def affine_map(embeddings: Embeddings) -> RowFunction | None:
     """Return the affine map behind mapped embeddings, None for raw ones; others are refused.
 
     Vectors that are exported at unit length are told by their direction: the model's have lengths
     of their own.
     """
-    transforms = []
-    while isinstance(embeddings, MappedEmbeddings):
-        transforms.append(embeddings.transform)
-        embeddings = embeddings.raw
-    keeps_length = transforms[:1] != [unit]
-    maps = [transform for transform in transforms if transform is not unit]
-    if not transforms:
+    functions = embeddings.rows.functions
+    if not functions:
         return None
+    keeps_length = functions[-1] is not unit
+    maps = [function for function in functions if function is not unit]
     (only,) = maps if len(maps) == 1 else (None,)
     if not isinstance(only, LanguageMap) or not isinstance(only.mapper, LinearMapper):
         raise FormatError(_NO_MODEL.format("they were not mapped by one linear mapper", ""))

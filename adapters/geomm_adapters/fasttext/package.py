@@ -9,7 +9,7 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import Vector
-from geomm_plugin.embeddings import SubwordEmbeddings
+from geomm_plugin.embeddings import Embeddings
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def is_fasttext(source: object) -> bool:
     return "fasttext" in modules and hasattr(source, "get_word_vector")
 
 
-def from_fasttext(model: Any, max_words: int | None = None) -> SubwordEmbeddings:
+def from_fasttext(model: Any, max_words: int | None = None) -> Embeddings:
     """Take the words of a model, most frequent first; any other word is made from its subwords."""
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
     words = words[:max_words]
@@ -40,4 +40,4 @@ def from_fasttext(model: Any, max_words: int | None = None) -> SubwordEmbeddings
             vectors[row] = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
             advance(1)
     attributes = {"count": np.asarray(counts)[: len(words)]}
-    return SubwordEmbeddings(words, vectors, FastTextObject(model), attributes)
+    return Embeddings(words, vectors, attributes, subwords=FastTextObject(model))

@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from geomm_plugin.arrays import Vector
 from geomm_plugin.dictionary import Dictionaries
-from geomm_plugin.embeddings import Embeddings, SubwordEmbeddings
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, missing_extra
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.shared_space import MappedEmbeddings
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -38,10 +37,9 @@ def from_keyedvectors(keyed_vectors: Any) -> Embeddings:
     attributes = {
         name: array for name, array in keyed_vectors.expandos.items() if len(array) == len(words)
     }
-    if hasattr(keyed_vectors, "vectors_ngrams"):
-        subwords = partial(_subword_vector, keyed_vectors)
-        return SubwordEmbeddings(words, keyed_vectors.vectors, subwords, attributes)
-    return Embeddings(words, keyed_vectors.vectors, attributes)
+    has_subwords = hasattr(keyed_vectors, "vectors_ngrams")
+    subwords = partial(_subword_vector, keyed_vectors) if has_subwords else None
+    return Embeddings(words, keyed_vectors.vectors, attributes, subwords=subwords)
 
 
 def to_keyedvectors(embeddings: Embeddings, dtype: npt.DTypeLike | None = None) -> KeyedVectors:
@@ -63,11 +61,10 @@ def to_keyedvectors(embeddings: Embeddings, dtype: npt.DTypeLike | None = None) 
         raise missing_extra("to_keyedvectors", "gensim") from None
     from gensim.models import KeyedVectors
 
-    raw = raw_embeddings(embeddings)
-    kind = np.dtype(dtype or raw.rows(slice(0, 0)).dtype)
+    kind = np.dtype(dtype or embeddings.rows.raw.dtype)
     keyed_vectors = (
         SubwordKeyedVectors(embeddings, kind)
-        if isinstance(raw, SubwordEmbeddings)
+        if embeddings.subwords is not None
         else KeyedVectors(embeddings.dimension, dtype=kind)
     )
     fill(keyed_vectors, embeddings, kind)
@@ -111,13 +108,6 @@ def as_dictionaries(
             "{('en', 'es'): pairs}."
         )
     return {(names[0], names[1]): word_pairs}
-
-
-def raw_embeddings(embeddings: Embeddings) -> Embeddings:
-    """Return what mapped embeddings were made from; others are returned themselves."""
-    while isinstance(embeddings, MappedEmbeddings):
-        embeddings = embeddings.raw
-    return embeddings
 
 
 def _subword_vector(keyed_vectors: Any, word: str) -> Vector | None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.normalize import NormalizedVectors
 from geomm_plugin.retrieval import Raised
+from geomm_plugin.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Language:
     """The words of a language, most frequent first, and their normalized vectors."""
 
     words: Sequence[str]
-    vectors: NormalizedVectors | Matrix
+    vectors: Rows | Matrix
 
     def __len__(self) -> int:
         return len(self.words)

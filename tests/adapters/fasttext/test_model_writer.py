@@ -178,9 +178,7 @@ def test_other_words_make_a_model_without_subwords(tmp_path):
 
 
 def test_a_map_that_is_not_a_mappers_is_refused(tmp_path, folder):
-    from geomm_plugin.shared_space import MappedEmbeddings
-
-    mapped = MappedEmbeddings(read_embeddings(folder / "en.bin"), np.tanh)
+    mapped = read_embeddings(folder / "en.bin").map(np.tanh)
     with pytest.raises(FormatError, match="not mapped by one linear mapper"):
         write_embeddings(mapped, tmp_path / "x.bin")
 
