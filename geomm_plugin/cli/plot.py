@@ -22,7 +22,7 @@ from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from geomm_plugin.views.charts import Chart
 
 output_option = click.option(
     "--output",
@@ -42,7 +42,7 @@ font_option = click.option(
 def command() -> None:
     """Draw pictures for papers (PNG, SVG or PDF).
 
-    They are drawn by matplotlib, the extra `plot`.
+    PNG and PDF are drawn by matplotlib, the extra `plot`; SVG needs nothing.
 
     \b
     Examples:
@@ -97,8 +97,8 @@ def space(
         source, target = options.language_pair(pair, read)
         mapped = mapper.map({source: read[source], target: read[target]})
         pairs = _translations(mapped, source, target, words, dictionary)
-        figure = plot_space(read, mapped, source, target, pairs, fonts=font)
-    _save(figure, output, font, run)
+        chart = plot_space(read, mapped, source, target, pairs)
+    _save(chart, output, font, run)
 
 
 @command.command(cls=Command)
@@ -114,7 +114,7 @@ def scores(
     font: tuple[str, ...],
     run: options.Run,
 ) -> None:
-    """Draw P@1 as bars with intervals, from what `geomm compare --json` printed (- reads a pipe).
+    """Draw P@1 with its intervals, from what `geomm compare --json` printed (- reads a pipe).
 
     \b
     Example:
@@ -124,7 +124,7 @@ def scores(
 
     _check(output)
     rows = _read_rows(comparison, "p@1")
-    _save(plot_scores(rows, retrieval=retrieval, fonts=font), output, font, run)
+    _save(plot_scores(rows, retrieval=retrieval), output, font, run)
 
 
 @command.command("lambda", cls=Command)
@@ -142,7 +142,7 @@ def regularization(model: Path, output: Path, font: tuple[str, ...], run: option
     from geomm_plugin.views.plots import plot_regularization
 
     _check(output)
-    _save(plot_regularization(load_mapper(model).report_, fonts=font), output, font, run)
+    _save(plot_regularization(load_mapper(model).report_), output, font, run)
 
 
 @command.command(cls=Command)
@@ -188,23 +188,21 @@ def learning(
         rows = learning_curve(chosen, read, train, tests, sizes=size or SIZES, jobs=1)
     if run.json:
         run.report(rows)
-    _save(plot_learning_curve(rows, pair=pair, fonts=font), output, font, run)
+    _save(plot_learning_curve(rows, pair=pair), output, font, run)
 
 
 def _check(output: Path, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
     """Find out before the work whether the picture can be made."""
-    from geomm_plugin.views.plots.figure import check_suffix, new_figure
+    from geomm_plugin.views.plots import check_suffix
 
     check_suffix(output)
     check_outputs(embeddings, others)
-    with new_figure(1, 1):
-        pass
 
 
-def _save(figure: Figure, output: Path, fonts: Sequence[str], run: options.Run) -> None:
+def _save(chart: Chart, output: Path, fonts: Sequence[str], run: options.Run) -> None:
     from geomm_plugin.views.plots import save_figure
 
-    save_figure(figure, output, fonts=fonts)
+    save_figure(chart, output, fonts=fonts)
     if not (run.quiet or run.json):
         show(f"Wrote {output}")
 

@@ -52,6 +52,11 @@ def color_rules() -> str:
     )
 
 
+def schemes_by_address() -> str:
+    """Return rules by which a picture's address chooses its colors: #only-light or #only-dark."""
+    return "".join(f"#only-{scheme}:target ~ * {{ {_variables(scheme)} }}\n" for scheme in SURFACES)
+
+
 def _variables(scheme: str) -> str:
     surfaces = [f"--{name}: {color};" for name, color in SURFACES[scheme].items()]
     series = [f"--color-{n}: {color};" for n, color in enumerate(SERIES[scheme])]

@@ -20,7 +20,7 @@ from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
 from geomm_plugin.views.explorer.opening import as_spaces
 from geomm_plugin.views.explorer.word_search import WordSearch, fold
-from geomm_plugin.views.principal_plane import principal_plane
+from geomm_plugin.views.plots import principal_plane
 
 
 def toy_space(seed=0, count=40):

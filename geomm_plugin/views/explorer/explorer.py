@@ -18,7 +18,7 @@ from geomm_plugin.retrieval import Index, Reranked, UnitRows
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.views.explorer.word_search import WordSearch
-from geomm_plugin.views.principal_plane import principal_plane
+from geomm_plugin.views.plots import principal_plane
 
 RETRIEVALS = ("cosine", "csls", "reranked")
 SUGGESTIONS = 12

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from geomm_plugin.views.markup import Content, Markup, tag
 from geomm_plugin.views.palette import COUNT
 from geomm_plugin.views.report.axis import Axis, around, around_logarithmic
-from geomm_plugin.views.report.markup import Content, Markup, tag
 
 WIDTH = 420
 CHARACTER_WIDTH = 6.7  # pixels, the mean at a font size of 12 pixels

@@ -9,6 +9,7 @@ from geomm_plugin.evaluation.metrics import precision_at
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.runs import AVERAGE
 from geomm_plugin.evaluation.significance import bootstrap_interval
+from geomm_plugin.views.markup import Markup, join, tag
 from geomm_plugin.views.report.charts import (
     Series,
     bar_chart,
@@ -17,7 +18,6 @@ from geomm_plugin.views.report.charts import (
     line_chart,
     scatter_chart,
 )
-from geomm_plugin.views.report.markup import Markup, join, tag
 
 DEPTH = 10  # of the P@k curves
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import Provenance
+from geomm_plugin.views.markup import Markup, data_block, tag
 from geomm_plugin.views.palette import color_rules
 from geomm_plugin.views.report import figures, sections
 from geomm_plugin.views.report.changes import changes_data
-from geomm_plugin.views.report.markup import Markup, data_block, tag
 from geomm_plugin.views.report.tasks import task_sections
 
 FOLDER = Path(__file__).parent

@@ -9,7 +9,7 @@ from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.outcome_tables import word_places
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
-from geomm_plugin.views.report.markup import (
+from geomm_plugin.views.markup import (
     Content,
     Markup,
     join,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from geomm_plugin.views.report.markup import Content, Markup, join, tag
+from geomm_plugin.views.markup import Content, Markup, join, tag
 
 
 def sortable_table(

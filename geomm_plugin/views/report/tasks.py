@@ -8,8 +8,8 @@ from geomm_plugin.evaluation.differences import is_significant
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.outcome_tables import task_places
 from geomm_plugin.evaluation.task import TaskScore
+from geomm_plugin.views.markup import Markup, tag
 from geomm_plugin.views.report.charts import Series, bar_chart, forest_chart
-from geomm_plugin.views.report.markup import Markup, tag
 from geomm_plugin.views.report.table import first_cells, number_cell, score_cells, sortable_table
 from geomm_plugin.views.report.verdict import about_text
 

@@ -5,10 +5,11 @@ Words come from files, and `<script>` is a word in real ones.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable
 from typing import TypeAlias
+
+from geomm_plugin.text import escaped
 
 VOID = {"br", "hr", "link", "meta", "input", "wbr"}  # elements that have no end
 
@@ -21,11 +22,6 @@ class Markup(str):
 
 Content: TypeAlias = "str | float | Markup | Iterable[Content]"
 Attribute: TypeAlias = "str | float | bool | None"
-
-
-def escape(text: str) -> str:
-    """Return a text escaped for markup; bytes that were not UTF-8 become visible escapes."""
-    return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def tag(name: str, /, *content: Content, **attributes: Attribute) -> Markup:
@@ -45,7 +41,7 @@ def join(content: Iterable[Content]) -> Markup:
 def data_block(identifier: str, value: object) -> Markup:
     """Return data for the page's script; no text in it can end the element."""
     text = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
-    return Markup(f'<script type="application/json" id="{escape(identifier)}">{text}</script>')
+    return Markup(f'<script type="application/json" id="{escaped(identifier)}">{text}</script>')
 
 
 def _attributes(attributes: dict[str, Attribute]) -> list[str]:
@@ -60,14 +56,14 @@ def _attributes(attributes: dict[str, Attribute]) -> list[str]:
 
 
 def _attribute(value: Attribute) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else escape(str(value))
+    return f"{value:.5g}" if isinstance(value, float) else escaped(str(value))
 
 
 def _piece(content: Content) -> str:
     if isinstance(content, Markup):
         return content
     if isinstance(content, str):
-        return escape(content)
+        return escaped(content)
     if isinstance(content, (int, float)):
-        return escape(str(content))
+        return escaped(str(content))
     return join(content)
