@@ -25,7 +25,7 @@ from geomm_plugin.retrieval import (
 )
 from geomm_plugin.retrieval.neighborhood_file import save_means, saved_means
 from geomm_plugin.text import html_table
-from geomm_plugin.work import Cluster, crew
+from geomm_plugin.work import Cluster, compute_pool
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
@@ -184,7 +184,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         """
         x, z = (self.unit_rows(language).head(max_words) for language in (source, target))
         chosen = self._with_learnt(retrieval, source, target)
-        with crew(jobs, cluster):
+        with compute_pool(jobs, cluster):
             best = _best_both_ways(x, z, chosen)
         rows, columns, scores = best.mutual()
         here, there = self[source].words, self[target].words
@@ -209,7 +209,7 @@ class SharedSpace(Mapping[str, Embeddings]):
             Who compares the words: so many threads (-1: one for each core), or the workers of a
             cluster; by default the threads of BLAS. The means are the same.
         """
-        with crew(jobs, cluster):
+        with compute_pool(jobs, cluster):
             return save_means({language: self.unit_rows(language) for language in self}, k)
 
     def queries(self, words: Sequence[str], language: str) -> UnitRows:

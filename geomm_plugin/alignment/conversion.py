@@ -10,6 +10,7 @@ from pathlib import Path
 
 from geomm_plugin.alignment.reading import stage_file
 from geomm_plugin.alignment.stage import SCRATCH
+from geomm_plugin.alignment.workers import Workers, open_workers
 from geomm_plugin.alignment.writing import Aligned
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.file_parts import PartwiseFormat
@@ -29,7 +30,7 @@ from geomm_plugin.formats import (
     writing_format,
     written_whole,
 )
-from geomm_plugin.work import Cluster, Workers, open_workers
+from geomm_plugin.work import Cluster
 
 
 @dataclass(frozen=True)

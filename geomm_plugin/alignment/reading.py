@@ -27,6 +27,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.alignment.inputs import Inputs, words_in
 from geomm_plugin.alignment.scratch import Scratch, ScratchWriter, new_path, rows_in_turns
+from geomm_plugin.alignment.workers import Task, Workers
 from geomm_plugin.embeddings import Embeddings, unknown_word
 from geomm_plugin.errors import FileError, GeommError, UnknownNameError
 from geomm_plugin.file_parts import IrregularFileError, Part, PartedFile, PartwiseFormat
@@ -34,7 +35,6 @@ from geomm_plugin.files import disk
 from geomm_plugin.files.turns import FileInTurns
 from geomm_plugin.files.version import ATTEMPTS, Version, hash_of_range, replaced_too_often
 from geomm_plugin.formats import existing, files_of, find_format, read_embeddings
-from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
 Place: TypeAlias = "tuple[FileInTurns, int] | Path | None"  # of rows: a turn, a folder, in memory

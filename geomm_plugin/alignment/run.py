@@ -34,6 +34,7 @@ from geomm_plugin.alignment.stage import (
     publish_stage,
     scratch_folder,
 )
+from geomm_plugin.alignment.workers import Workers, open_workers
 from geomm_plugin.alignment.writing import Aligned
 from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.errors import FileError, ParameterError
@@ -56,7 +57,7 @@ from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import is_saved_name, mapper_files
-from geomm_plugin.work import Cluster, Workers, crew, job_count, open_workers
+from geomm_plugin.work import Cluster, compute_pool, job_count
 
 ANOTHER_FOLDER = "Choose another --output folder."
 NOTHING_TO_LEARN = (
@@ -214,7 +215,7 @@ def align(
         alone_in(output),
         as_file_error(output),
         open_workers(jobs, cluster) as workers,
-        crew(jobs),
+        compute_pool(jobs),
     ):
         run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, workers)
         recover(output / NAME)

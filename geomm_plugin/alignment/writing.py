@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.scratch import Scratch, new_path, to_scratch
+from geomm_plugin.alignment.workers import Task, Workers
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import few_threads
@@ -30,7 +31,6 @@ from geomm_plugin.fit_report import FitReport
 from geomm_plugin.formats import Format
 from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
 from geomm_plugin.normalize import unit
-from geomm_plugin.work import Task, Workers
 
 T = TypeVar("T")
 

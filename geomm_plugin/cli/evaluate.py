@@ -26,7 +26,7 @@ from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile
-from geomm_plugin.work import crew
+from geomm_plugin.work import compute_pool
 
 WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are registered tasks
 
@@ -97,7 +97,7 @@ def command(
         of_task = {"texts": texts, "train": train, "test": test}
         scored, read_files = task_files.make_tasks([task], of_task, chosen)
     mapper = files.mapper
-    with run.shown(), crew(run.jobs, run.cluster):
+    with run.shown(), compute_pool(run.jobs, run.cluster):
         read = files.read()
         space = files.space_of(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []

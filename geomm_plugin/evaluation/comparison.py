@@ -63,8 +63,8 @@ def compare(
 ) -> Comparison:
     """Fit every mapper on the same data and score it on the same test words.
 
-    A mapper that fails is a row with its reason, also one whose process ends: on Linux each runs in
-    a process of its own, which shares the vectors.
+    A mapper that fails is a row with its reason, also one whose process ends: each runs in another
+    process, which maps the vectors into memory.
 
     Parameters
     ----------
@@ -118,10 +118,8 @@ def compare(
         check_tasks(tasks),
     )
     task.check()
-    run = task.run
-    calls = [(run, label, mapper) for label, mapper in chosen.items()]
     return Comparison(
-        tuple(run_all(calls, jobs, on_run, cluster)),
+        tuple(run_all(task.run, chosen, jobs, on_run, cluster)),
         baseline or next(iter(chosen)),
         seed,
         task.asked(),

@@ -1,32 +1,27 @@
 """[evaluate] Runs of mappers, each in a process of its own, so that none can take others down.
 
-On Linux a run is a forked child of this process (work.forked_child): vectors are shared as they
-are, nothing is copied or put into shared memory, and a child ends with its parent. Elsewhere, and
-on a cluster, workers do it.
+The processes map the vectors into memory from one file, and end with this one.
 """
 
 from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from geomm_plugin import progress
+from geomm_plugin.errors import WorkError
 from geomm_plugin.evaluation.task import TaskScore
 from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.text import printable
-from geomm_plugin.work import Cluster, Task, job_count, open_workers, threads_each
-from geomm_plugin.work.forked_child import ForkedChild, can_fork, openmp_libraries
+from geomm_plugin.work import Cluster, Job, job_count, process_pool, threads_each
 
 AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 RETIMED_SECONDS = 2.0  # shorter work is done twice: for its memory, then for its time
-
-Call: TypeAlias = "tuple[Callable[[str, Mapper], Run], str, Mapper]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +90,13 @@ def measure(work: Callable[[], object]) -> tuple[float, int]:
 
 
 def run_all(
-    calls: Sequence[Call],
+    run: Callable[[str, Mapper], Run],
+    mappers: Mapping[str, Mapper],
     jobs: int | None,
     on_run: Callable[[Run], object] | None = None,
     cluster: Cluster | None = None,
 ) -> list[Run]:
-    """Run every call; return the runs in the order given.
+    """Run every mapper by its label; return the runs in the order given.
 
     Parameters
     ----------
@@ -111,86 +107,34 @@ def run_all(
     cluster
         A scheduler's address, a Dask Client or an Executor that runs them instead.
     """
-    runs: dict[int, Run] = {}
+    labels = list(mappers)
+    tasks = [Job(label, _call, (label, mapper)) for label, mapper in mappers.items()]
+    threads = threads_each(min(job_count(jobs), len(tasks)))
+    runs: dict[str, Run] = {}
     start = time.perf_counter()
-    with progress.task("Comparing", total=len(calls)) as advance:
-        for number, run in _runs(calls, jobs, cluster):
-            runs[number] = run
+    with (
+        progress.task("Comparing", total=len(tasks)) as advance,
+        process_pool(jobs, cluster, shared=(run,), blas_threads=threads, isolated=True) as pool,
+    ):
+        for number, result in pool.as_completed(tasks):
+            label = labels[number]
+            if isinstance(result, WorkError):
+                reason = str(result).removeprefix(f"{label}: ")
+                result = Run(label, mappers[label].get_params(), None, None, reason, ())
+            runs[label] = result
             progress.logger.info(
                 "%s: %s, %d of %d, %.1f s since the start",
-                printable(run.label),
-                "compared" if run.error is None else "failed",
+                printable(label),
+                "compared" if result.error is None else "failed",
                 len(runs),
-                len(calls),
+                len(tasks),
                 time.perf_counter() - start,
             )
             if on_run is not None:
-                on_run(run)
-            advance(1, note=run.label)
-    return [runs[number] for number in range(len(calls))]
+                on_run(result)
+            advance(1, note=label)
+    return [runs[label] for label in labels]
 
 
-def _runs(
-    calls: Sequence[Call], jobs: int | None, cluster: Cluster | None
-) -> Iterator[tuple[int, Run]]:
-    """Yield (number of the call, run), each as soon as it is there."""
-    if cluster is None and can_fork():
-        yield from _run_in_children(calls, job_count(jobs))
-        return
-    threads = threads_each(min(job_count(jobs), len(calls)))
-    with open_workers(jobs, cluster, blas_threads=threads, attempts=1) as workers:
-        shared = {id(function): workers.share(function) for function, _, _ in calls}
-        tasks = [
-            Task(label, _call, (shared[id(function)], label, mapper))
-            for function, label, mapper in calls
-        ]
-        for number, run in workers.as_completed(tasks):
-            yield number, run if isinstance(run, Run) else _failed(calls[number], run)
-
-
-def _call(function: Callable[[str, Mapper], Run], label: str, mapper: Mapper) -> Run:
-    return function(label, mapper)
-
-
-def _run_in_children(calls: Sequence[Call], jobs: int) -> Iterator[tuple[int, Run]]:
-    from multiprocessing.connection import wait
-
-    threads = threads_each(min(jobs, len(calls)))
-    openmp = openmp_libraries()
-    running: dict[object, tuple[int, ForkedChild]] = {}
-    waiting = list(enumerate(calls))[::-1]
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                number, call = waiting.pop()
-                child = ForkedChild.start(partial(_in_child, openmp, threads, *call))
-                running[child.answers] = number, child
-            for answers in wait([child.answers for _, child in running.values()]):
-                number, child = running.pop(answers)
-                yield number, _as_run(child, calls[number])
-    finally:
-        for _, child in running.values():
-            child.end()
-
-
-def _in_child(
-    openmp: Any, threads: int, function: Callable[[str, Mapper], Run], label: str, mapper: Mapper
-) -> Run:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(threads), openmp.limit(limits=1):
-        return function(label, mapper)
-
-
-def _as_run(child: ForkedChild, call: Call) -> Run:
-    """Return what a child found, or how its process ended."""
-    answer, failure = child.result()
-    if failure is None:
-        assert isinstance(answer, Run)
-        return answer
-    return _failed(call, failure)
-
-
-def _failed(call: Call, reason: object) -> Run:
-    _, label, mapper = call
-    return Run(label, mapper.get_params(), None, None, str(reason), ())
+def _call(run: Callable[[str, Mapper], Run], label: str, mapper: Mapper) -> Run:
+    return run(label, mapper)

@@ -23,7 +23,7 @@ from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import html_table
-from geomm_plugin.work import Cluster, crew
+from geomm_plugin.work import Cluster, compute_pool
 
 UnknownWords = Literal["skip", "wrong"]
 
@@ -124,7 +124,7 @@ def evaluate(
     queries = space.queries(list(gold), source)
     correct_rows = [np.array(correct) for correct in gold.values()]
     best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
-    with crew(jobs, cluster):
+    with compute_pool(jobs, cluster):
         ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
         neighbors = searched.search(queries, answers) if answers else None
     if neighbors is not None:

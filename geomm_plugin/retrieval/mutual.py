@@ -13,7 +13,7 @@ from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
-from geomm_plugin.work import crew_size, each_part, some_crew
+from geomm_plugin.work import compute_pool, each_part, pool_size
 
 BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confuse
 
@@ -186,7 +186,7 @@ def nearest_rows(
 ) -> tuple[Best, Best]:
     """Return the k nearest targets of each source row, a few more, and the other way round.
 
-    Which of rows that are equal but for rounding are listed last depends on the crew.
+    Which of rows that are equal but for rounding are listed last depends on the pool.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def nearest_rows(
         Of each source row and of each target row: then nearest by cos - bias.
     """
     columns = list(tiles.square.of_columns(len(target)))
-    share = -(-len(columns) // crew_size())
+    share = -(-len(columns) // pool_size())
     ranges = [columns[first : first + share] for first in range(0, len(columns), share)]
     given = (source, target, bias, *_lengths(source, target, k), tiles.square)
     if len(ranges) == 1:
@@ -206,10 +206,10 @@ def nearest_rows(
 def nearest_by_tiles(
     source: Matrix, target: Matrix, k: int, tiles: Tiles = TILES
 ) -> tuple[Best, Best]:
-    """Return the same, tile by tile with one BLAS thread each: the same to the bit for any crew."""
+    """Return the same, tile by tile with one BLAS thread each: the same to the bit for any pool."""
     ranges = [[columns] for columns in tiles.square.of_columns(len(target))]
     given = (source, target, None, *_lengths(source, target, k), tiles.square)
-    with some_crew(), few_threads():
+    with compute_pool(), few_threads():
         return _joined(each_part("Comparing", nearest_in, given, ranges))
 
 

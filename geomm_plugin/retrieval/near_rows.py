@@ -6,7 +6,7 @@
 A row has about a hundred near ones. With floors known beforehand nothing has to be sorted while
 products are made: tiles are small enough to be compared while they are in the cache, and most of
 the time goes into the products themselves. Tiles and their order do not depend on who shares the
-work, so that the lists are the same to the bit for any crew.
+work, so that the lists are the same to the bit for any pool.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.retrieval.exact.dots import rounding
-from geomm_plugin.work import each_part, some_crew
+from geomm_plugin.work import compute_pool, each_part
 
 SAMPLED = 8  # one of so many rows tells the floors
 LEAST_NEAR = 12  # rows of the sample that reach a floor: so many are near, more than CSLS averages
@@ -45,7 +45,7 @@ def near_rows(source: Matrix, target: Matrix, size: int) -> tuple[RowIndices, Ro
         Rows of length 1 at most, in float32.
     """
     parts = list(slices(len(target), COLUMNS_A_PART))
-    with some_crew(), few_threads():
+    with compute_pool(), few_threads():
         floors = _floors(source, target), _floors(target, source)
         found = list(each_part("Comparing", _near_part, (source, target, *floors, size), parts))
     if any(part is None for part in found):

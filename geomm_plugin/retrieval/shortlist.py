@@ -23,7 +23,7 @@ from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED
 from geomm_plugin.retrieval.mutual import BestNeighbors, nearest_by_tiles
 from geomm_plugin.retrieval.near_rows import near_rows
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
-from geomm_plugin.work import each_part, some_crew
+from geomm_plugin.work import compute_pool, each_part
 
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
@@ -83,7 +83,7 @@ def _listed_cosines(queries: Matrix, targets: Matrix, columns: RowIndices) -> Ma
     """
     parts = list(slices(len(queries), BLOCK_ROWS // 2))
     given = (queries, targets, columns)
-    with some_crew():
+    with compute_pool():
         return np.concatenate(list(each_part("Comparing", _cosines_of_rows, given, parts)))
 
 

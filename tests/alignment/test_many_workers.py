@@ -135,7 +135,7 @@ def test_a_process_that_is_killed_costs_nothing(files, tmp_path, whole):
     def children():
         tasks = Path("/proc/self/task").iterdir()
         pids = [pid for task in tasks for pid in (task / "children").read_text().split()]
-        command = "geomm_plugin.work.worker_process"
+        command = "geomm_plugin.alignment.worker_process"
         return [int(p) for p in pids if command in Path(f"/proc/{p}/cmdline").read_text()]
 
     thread, killed = kill_one(tmp_path / "out", children)
@@ -206,7 +206,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence_before_anything_is_written(
     files, tmp_path, monkeypatch
 ):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("geomm_plugin.work.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("geomm_plugin.alignment.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(WorkError, match="No Dask scheduler answers at tcp://127.0.0.1:1"):
         run(files, tmp_path / "out", cluster="tcp://127.0.0.1:1")
     assert list((tmp_path / "out").iterdir()) == []

@@ -8,7 +8,7 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import near_rows as module
 from geomm_plugin.retrieval import shortlist
 from geomm_plugin.retrieval.near_rows import LEAST_NEAR, near_rows
-from geomm_plugin.work import crew
+from geomm_plugin.work import compute_pool
 
 
 def rows(count, seed, dimension=16):
@@ -44,12 +44,12 @@ def test_equal_rows_at_a_floor_are_near(dimension):
     assert_nearest(of_target, z @ x.T)
 
 
-def test_no_part_and_no_crew_changes_the_lists(monkeypatch):
+def test_no_part_and_no_pool_changes_the_lists(monkeypatch):
     x, z = rows(900, 2), rows(1100, 3)
     whole = near_rows(x, z, 30)
     monkeypatch.setattr(module, "COLUMNS_A_PART", 128)
     parts = near_rows(x, z, 30)
-    with crew(3):
+    with compute_pool(3):
         divided = near_rows(x, z, 30)
     for one, other, more in zip(whole, parts, divided, strict=True):
         assert np.array_equal(np.sort(one, axis=1), np.sort(other, axis=1))

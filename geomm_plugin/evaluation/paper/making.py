@@ -29,7 +29,7 @@ from geomm_plugin.evaluation.paper.published import (
 )
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.work import Task, open_workers
+from geomm_plugin.work import Job, process_pool
 
 MAX_WORDS = 200_000  # of each language, as in the paper
 Group: TypeAlias = tuple[list[Column], list[System]]  # systems, and the columns of one fit
@@ -181,9 +181,9 @@ def _run(work: Any, groups: list[Group], jobs: int) -> Iterator[Scores]:
     if not groups:
         return
     with progress.task("Computing", total=len(groups)) as advance:
-        with open_workers(jobs) as workers:
-            tasks = (Task(f"Computing {group[0][0].name}", work, group) for group in groups)
-            for (columns, _), scores in zip(groups, workers.in_order(tasks), strict=True):
+        with process_pool(jobs) as pool:
+            tasks = (Job(f"Computing {group[0][0].name}", work, group) for group in groups)
+            for (columns, _), scores in zip(groups, pool.in_order(tasks), strict=True):
                 yield scores
                 advance(1, note=columns[0].name)
 

@@ -27,7 +27,7 @@ from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.dots import exact_dots, rounding
 from geomm_plugin.retrieval.interface import Index, Neighbors
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
-from geomm_plugin.work import crew_size, each_part
+from geomm_plugin.work import each_part, pool_size
 
 
 class BiasedIndex(Index):
@@ -110,13 +110,13 @@ class BiasedIndex(Index):
         return ranks
 
     def _for_each_part(self, count: int, find: Callable[[slice], None]) -> None:
-        """Go through so many queries; a crew divides them, once there is no bias left to learn."""
+        """Go through so many queries; a pool divides them, once there is no bias left to learn."""
         parts = list(self.tiles.of_rows(count))
         if not self.bias.is_known:
             for part in progress.over("Retrieving", parts):
                 find(part)
             return
-        if (size := crew_size(in_memory=True)) > 1:
+        if (size := pool_size(in_memory=True)) > 1:
             parts = list(slices(count, max(1, min(self.tiles.rows, -(-count // (2 * size))))))
         found = each_part("Retrieving", find, (), parts, in_memory=True)
         for _ in progress.over("Retrieving", parts):

@@ -1,4 +1,4 @@
-"""A crew divides products over vocabularies, and nothing that comes out tells how many it was."""
+"""A pool splits products over vocabularies; results do not depend on its size."""
 
 import threading
 from concurrent.futures import ProcessPoolExecutor
@@ -14,7 +14,7 @@ from geomm_plugin.retrieval import CSLS, best_neighbors, shortlist
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.testing import make_toy
-from geomm_plugin.work import crew, crew_size, each_part
+from geomm_plugin.work import compute_pool, each_part, pool_size
 
 TILES = Tiles(rows=16, columns=32)
 
@@ -40,24 +40,24 @@ def same(left, right):
 def test_parts_come_in_order_from_several_threads():
     array = np.arange(100.0)
     parts = [slice(n, n + 10) for n in range(0, 100, 10)]
-    assert crew_size() == 1
+    assert pool_size() == 1
     alone = list(each_part("Adding", add_and_name, (array,), parts))
-    with crew(jobs=3):
-        assert crew_size() == crew_size(in_memory=True) == 3
+    with compute_pool(jobs=3):
+        assert pool_size() == pool_size(in_memory=True) == 3
         divided = list(each_part("Adding", add_and_name, (array,), parts))
-        inside = list(each_part("Asking", lambda _: crew_size(), (), parts))
-    assert crew_size() == 1
+        inside = list(each_part("Asking", lambda _: pool_size(), (), parts))
+    assert pool_size() == 1
     assert [total for total, _ in divided] == [total for total, _ in alone]
     assert {thread for _, thread in alone} == {threading.get_ident()}
     assert threading.get_ident() not in {thread for _, thread in divided}
-    assert set(inside) == {1}  # a crew's threads have none of their own
+    assert set(inside) == {1}  # a pool's threads have none of their own
 
 
-def test_neighbours_are_the_same_to_the_bit_for_any_crew(clouds):
+def test_neighbours_are_the_same_to_the_bit_for_any_pool(clouds):
     means = neighborhoods(*clouds, 10, TILES)
     best = best_neighbors(*clouds, tiles=TILES)
     for jobs in (1, 2, 3, 50):
-        with crew(jobs=jobs):
+        with compute_pool(jobs=jobs):
             assert same(neighborhoods(*clouds, 10, TILES), means)
             found = best_neighbors(*clouds, tiles=TILES)
             assert same(vars(found).values(), vars(best).values())
@@ -67,12 +67,12 @@ def test_known_means_change_nothing(clouds):
     best = best_neighbors(*clouds, tiles=TILES)
     means = neighborhoods(*clouds, 10, TILES)
     for jobs in (1, 3):
-        with crew(jobs=jobs):
+        with compute_pool(jobs=jobs):
             found = best_neighbors(*clouds, means=means, tiles=TILES)
         assert same(vars(found).values(), vars(best).values())
 
 
-def test_ranks_and_answers_are_the_same_for_any_crew(clouds):
+def test_ranks_and_answers_are_the_same_for_any_pool(clouds):
     x, z = clouds
     gold = [np.array([n % len(z)]) for n in range(len(x))]
 
@@ -83,7 +83,7 @@ def test_ranks_and_answers_are_the_same_for_any_crew(clouds):
 
     alone = found()
     for jobs in (2, 5):
-        with crew(jobs=jobs):
+        with compute_pool(jobs=jobs):
             assert same(found(), alone)
 
 
@@ -115,18 +115,18 @@ def test_no_jobs_are_an_error(space):
         space.dictionary("en", "es", jobs=0)
 
 
-def test_a_fit_chooses_the_same_with_a_crew():
+def test_a_fit_chooses_the_same_with_a_pool():
     toy = make_toy(words=150)
     for name in ("geomm", "geomm_multi"):
         alone = toy.fit(get_mapper(name))
-        with crew(jobs=3):
+        with compute_pool(jobs=3):
             divided = toy.fit(get_mapper(name))
         assert divided.report_.regularization == alone.report_.regularization
         for language, matrix in alone.matrices_.items():
             assert np.array_equal(divided.matrices_[language], matrix)
 
 
-def test_shortlists_are_the_same_to_the_bit_for_any_crew(monkeypatch):
+def test_shortlists_are_the_same_to_the_bit_for_any_pool(monkeypatch):
     random = np.random.default_rng(5)
     monkeypatch.setattr(shortlist, "LEAST_ROWS", 10)
     x, z = (unit(random.standard_normal((900, 40)).astype(np.float32)) for _ in range(2))
@@ -136,7 +136,7 @@ def test_shortlists_are_the_same_to_the_bit_for_any_crew(monkeypatch):
     whole = shortlist.Shortlist.search(x, z, tiles)
     best = whole.best(x, z)
     for jobs in (2, 3, 50):
-        with crew(jobs):
+        with compute_pool(jobs):
             found = shortlist.Shortlist.search(x, z, tiles)
             again = found.best(x, z)
         assert np.array_equal(found.of_source, whole.of_source)
@@ -145,7 +145,7 @@ def test_shortlists_are_the_same_to_the_bit_for_any_crew(monkeypatch):
             assert np.array_equal(one, other)
 
 
-def test_joint_fits_are_the_same_to_the_bit_for_any_crew():
+def test_joint_fits_are_the_same_to_the_bit_for_any_pool():
     random = np.random.default_rng(6)
     words = [f"w{n}" for n in range(200)]
     cloud = random.standard_normal((200, 12))
@@ -163,6 +163,6 @@ def test_joint_fits_are_the_same_to_the_bit_for_any_crew():
 
     alone = maps()
     for jobs in (2, 5):
-        with crew(jobs):
+        with compute_pool(jobs):
             together = maps()
         assert all(np.array_equal(alone[name], together[name]) for name in alone)

@@ -31,7 +31,7 @@ _THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": str(2**28)}
 _START = (
     "import sys; sys.path[:] = sys.argv[2:]; "
-    "from geomm_plugin.work.worker_process import serve; serve(int(sys.argv[1]))"
+    "from geomm_plugin.alignment.worker_process import serve; serve(int(sys.argv[1]))"
 )
 _SENT_AS_IT_IS = ("builtins", "geomm_plugin.errors")  # modules of errors that we know
 

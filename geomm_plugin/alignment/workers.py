@@ -13,10 +13,10 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from geomm_plugin.errors import GeommError, ParameterError, WorkError
 from geomm_plugin.files.turns import CAN_WRITE_AT
+from geomm_plugin.work import Cluster, job_count
 
 T = TypeVar("T")
 Kind: TypeAlias = Literal["processes", "threads"]
-Cluster: TypeAlias = "str | Executor | Any"  # a scheduler's address, an Executor, a Dask Client
 
 _AHEAD = 4  # tasks handed out for each worker before the first result is waited for
 _UNKNOWN_WIDTH = 8  # workers that an executor of the user's is taken to have
@@ -105,7 +105,7 @@ class Workers:
         """Return what stands for a large argument of many tasks; a cluster is sent it once."""
         if self.client is None:
             return value
-        from geomm_plugin.work.cluster import scatter
+        from geomm_plugin.alignment.cluster import scatter
 
         shared: T = scatter(self.client, value)
         return shared
@@ -113,7 +113,7 @@ class Workers:
     def check_files(self, paths: Iterable[os.PathLike[str]]) -> None:
         """Refuse files that some worker of a cluster does not see as we see them."""
         if self.client is not None:
-            from geomm_plugin.work.cluster import check_files
+            from geomm_plugin.alignment.cluster import check_files
 
             check_files(self.client, paths)
 
@@ -169,7 +169,7 @@ def open_workers(
     elif kind == "threads" or sys.platform == "win32":
         yield from _with(ThreadPoolExecutor(count), count)
     else:
-        from geomm_plugin.work.worker_process import WorkerProcesses
+        from geomm_plugin.alignment.worker_process import WorkerProcesses
 
         yield from _with(WorkerProcesses(count, blas_threads, attempts), count, elsewhere=True)
 
@@ -189,36 +189,8 @@ def _given_workers(cluster: Cluster) -> Iterator[Workers]:
         width = getattr(cluster, "_max_workers", _UNKNOWN_WIDTH)
         yield Workers(cluster, width, elsewhere=not isinstance(cluster, ThreadPoolExecutor))
         return
-    from geomm_plugin.work.cluster import connected
+    from geomm_plugin.alignment.cluster import connected
 
     with connected(cluster) as (client, width):
         executor = client.get_executor(pure=False)
         yield Workers(executor, width, elsewhere=True, client=client)
-
-
-def job_count(jobs: int | None) -> int:
-    """Return how many jobs a number means: -1 is one for each core, None is one."""
-    if jobs is None:
-        return 1
-    if jobs == 0 or isinstance(jobs, bool) or not isinstance(jobs, int):
-        raise ParameterError(f"jobs is a number of processes, or -1 for all cores; it is {jobs!r}.")
-    return jobs if jobs > 0 else max(1, core_count() + 1 + jobs)
-
-
-def threads_each(processes: int) -> int:
-    """Return how many BLAS threads each of several processes gets: its share of the cores.
-
-    What the user set (OMP_NUM_THREADS, ...) goes first.
-    """
-    for library in ("OPENBLAS", "MKL", "OMP"):
-        given = os.environ.get(f"{library}_NUM_THREADS", "")
-        if given.isdecimal() and int(given):
-            return int(given)
-    return max(1, core_count() // max(1, processes))
-
-
-def core_count() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
