@@ -61,6 +61,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def missing_extra(what: str, extra: str) -> MissingExtraError:
     """Say that `what` needs an optional package, and how to install it."""
     return MissingExtraError(
-        f"{what} needs the extra '{extra}'. Install it with: pip install 'geomm-plugin[{extra}]'; "
-        f"from a checkout: pip install '.[{extra}]'"
+        f"{what} needs the extra '{extra}'. Install it with: pip install "
+        f'"geomm-plugin[{extra}]"; from a checkout: pip install ".[{extra}]"'
     )

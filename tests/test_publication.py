@@ -79,4 +79,4 @@ def test_extras_that_errors_advise_are_there():
             advised |= set(re.findall(r'missing_extra\(\s*[^()]*?,\s*"(\w+)"', text))
     assert {"plot", "gensim", "data"} <= advised <= set(PROJECT["optional-dependencies"])
     message = str(missing_extra("A picture", "plot"))
-    assert "pip install 'geomm-plugin[plot]'" in message and "pip install '.[plot]'" in message
+    assert 'pip install "geomm-plugin[plot]"' in message and 'pip install ".[plot]"' in message

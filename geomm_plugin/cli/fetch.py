@@ -36,7 +36,7 @@ def command(
     mirror: str | None,
     run: options.Run,
 ) -> None:
-    """Download data sets: vectors, dictionaries, test sets. Needs the extra `data`.
+    """Download data sets: vectors, dictionaries, test sets.
 
     This is the only command that uses the network. A download that was cut off goes on where it
     stopped; files that are there are checked and not downloaded again.

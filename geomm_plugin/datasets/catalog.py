@@ -21,7 +21,7 @@ class RemoteFile:
 
     url: str
     path: str
-    sha256: str | None = None  # where it is known; else that of the first download counts
+    checksum: str | None = None  # "sha256:..." where one is known; else the first download counts
     members: Mapping[str, str] = field(default_factory=dict)  # of an archive -> place in the folder
 
     def filled(self, **names: str) -> RemoteFile:

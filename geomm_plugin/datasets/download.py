@@ -2,23 +2,25 @@
 
 A file arrives as NAME.part beside its place, and moves there when its length and its checksum are
 as they should be. What the server says of the file's version (ETag, Last-Modified) is noted beside
-the part: it goes on only with the same version. Runs that want the same file wait for each other,
-and take what the first one brought. Checksums that are not in the catalog are those of
-the first download, kept in checksums.json and checked from then on.
+the part: it goes on only with the same version. Runs that write into the same folder wait for each
+other, and take what the first one brought. Checksums that are not in the catalog are those of the
+first download, kept in checksums.json and checked from then on.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import lzma
 import os
 import re
+import stat
+import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -26,15 +28,17 @@ from urllib.parse import urlsplit
 
 from geomm_plugin import progress
 from geomm_plugin.datasets.catalog import RemoteFile, find_data_set
-from geomm_plugin.errors import FileError, FormatError, ParameterError, missing_extra
+from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import as_file_error, atomic_file, check_writable
-from geomm_plugin.files.lock import locked
+from geomm_plugin.files.atomic import as_file_error, atomic_file, check_writable, locked
 from geomm_plugin.files.outputs import make_folders
+from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.files.trust import is_own
 
 CHECKSUMS = "checksums.json"
 AT_ONCE = 2**20  # bytes
+LARGEST_MEMBER = 2**27  # bytes that one file of an archive is unpacked to; dictionaries have few
+LARGEST_LIST = 2**24  # bytes of checksums.json
 TIMEOUT = 60  # seconds without a byte
 ATTEMPTS = 3  # of a download that is cut off, before the user has to start it again
 _DAMAGED = (  # what archives raise that are damaged, encrypted or packed in unknown ways
@@ -51,6 +55,10 @@ _DAMAGED = (  # what archives raise that are damaged, encrypted or packed in unk
 
 class _RefusedError(FileError):
     """The server is there, and does not give the file."""
+
+
+class _CutOffError(FileError):
+    """The file did not come whole; the next attempt may bring the rest."""
 
 
 @dataclass(frozen=True)
@@ -108,69 +116,14 @@ def fetch(
 
 
 def default_folder() -> Path:
-    """Return the folder for data that can be fetched again."""
-    return Path(_pooch().os_cache("geomm-plugin"))
-
-
-def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
-    path, url = folder / file.path, mirrored(file.url, mirror)
-    if path.exists():
-        return _present(file, folder)
-    make_folders(path.parent)
-    part = path.with_name(path.name + ".part")
-    with as_file_error(part), _alone_at(part):
-        return _present(file, folder) if path.exists() else _download(file, folder, url, part)
-
-
-def _present(file: RemoteFile, folder: Path) -> Fetched:
-    """Check a file that is there."""
-    path, expected = folder / file.path, file.sha256 or _checksums(folder).get(file.path)
-    actual = _sha256(path)
-    if expected is not None and actual != expected:
-        raise FileError(
-            f"{path} is not what was fetched: its SHA-256 is {actual}, expected is {expected}. "
-            "Delete it, and fetch it again."
-        )
-    _note_checksum(folder, file.path, actual)
-    return Fetched(path, path.stat().st_size, False)
-
-
-@contextmanager
-def _alone_at(part: Path) -> Iterator[None]:
-    """Make a part if there is none, and lock it; an empty one is removed at the end."""
-    if part.is_symlink() or (part.exists() and not (part.is_file() and is_own(part))):
-        raise FileError(f"{part} is in the way: a link, or of another user. Remove it.")
-    with part.open("ab"):
-        pass
-    with locked(part):
-        try:
-            yield
-        finally:
-            if part.exists() and not part.stat().st_size:
-                part.unlink()
-
-
-def _download(file: RemoteFile, folder: Path, url: str, part: Path) -> Fetched:
-    path, expected = folder / file.path, file.sha256 or _checksums(folder).get(file.path)
-    for attempt in range(ATTEMPTS):
-        if _receive(url, part, last=attempt == ATTEMPTS - 1):
-            break
-    actual = _sha256(part)
-    if expected is not None and actual != expected:
-        part.unlink()
-        _version_of(part).unlink(missing_ok=True)
-        whose, way_out = "the catalog's", ""
-        if file.sha256 is None:
-            whose = f"that of the first download ({CHECKSUMS})"
-            way_out = f" To take what is there now, delete its line in {folder / CHECKSUMS}."
-        raise FileError(
-            f"{url} has the SHA-256 {actual}; {whose} is {expected}. It was damaged on the way or "
-            f"has changed; nothing was kept. Try again, or another --mirror.{way_out}"
-        )
-    part.replace(path)
-    _version_of(part).unlink(missing_ok=True)
-    _note_checksum(folder, file.path, actual)
-    return Fetched(path, path.stat().st_size, True)
+    """Return the folder for data that can be fetched again, where the system has its caches."""
+    name = "geomm-plugin"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(base, name, name, "Cache")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / name
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", name)
 
 
 def mirrored(url: str, mirror: str | None) -> str:
@@ -182,55 +135,153 @@ def mirrored(url: str, mirror: str | None) -> str:
     return mirror.rstrip("/") + urlsplit(url).path
 
 
-def _receive(url: str, part: Path, last: bool) -> bool:
-    """Add to a part what is missing; return whether it is whole, and raise if it cannot be."""
+def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
+    path, url = folder / file.path, mirrored(file.url, mirror)
+    part = path.with_name(path.name + ".part")
+    make_folders(path.parent)
+    with as_file_error(path), locked(path.parent):
+        is_new = not _is_file(path)
+        if is_new:
+            _download(url, part)
+        content = part if is_new else path
+        sha256 = _digest(content, "sha256")
+        kind, _, expected = (file.checksum or "").partition(":")
+        actual, whose, way_out = sha256, "the catalog's", ""
+        if expected:
+            actual = _digest(content, kind)
+        else:
+            expected = _checksums(folder).get(file.path, actual)
+            kind, whose = "sha256", f"that of the first download ({CHECKSUMS})"
+            way_out = f" To take what is there now, delete its line in {folder / CHECKSUMS}."
+        if actual != expected:
+            sums = f"{kind.upper()} {actual}; {whose} is {expected}"
+            if not is_new:
+                raise FileError(
+                    f"{path} is not what was fetched: it has the {sums}. Delete it, and fetch it "
+                    "again."
+                )
+            part.unlink()
+            _version_of(part).unlink(missing_ok=True)
+            raise FileError(
+                f"{url} has the {sums}. It was damaged on the way or has changed; nothing was "
+                f"kept. Try again, or another --mirror.{way_out}"
+            )
+        if is_new:
+            part.replace(path)
+            _version_of(part).unlink(missing_ok=True)
+        _note_checksum(folder, file.path, sha256)
+        return Fetched(path, path.stat().st_size, is_new)
+
+
+def _is_file(path: Path, *, ours: bool = False) -> bool:
+    """True if a file is there; what would block or lead elsewhere is refused.
+
+    Parameters
+    ----------
+    ours
+        Whether it is written to: then it is no link, has no second name and is this user's.
+    """
+    try:
+        status = path.lstat() if ours else path.stat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(status.st_mode) or (ours and (status.st_nlink > 1 or not is_own(path))):
+        raise FileError(
+            f"{path} is in the way: a folder, a pipe, a link, or of another user. Remove it."
+        )
+    return True
+
+
+def _download(url: str, part: Path) -> None:
+    """Bring a part to its end, if need be in several attempts."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return _receive(url, part)
+        except _CutOffError:
+            if attempt == ATTEMPTS - 1:
+                raise
+        finally:
+            if _is_file(part, ours=True) and not part.stat().st_size:
+                part.unlink()
+                _version_of(part).unlink(missing_ok=True)
+
+
+def _receive(url: str, part: Path) -> None:
+    """Add to a part what is missing."""
     from http.client import HTTPException
-    from urllib.error import HTTPError, URLError
+    from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
-    size = part.stat().st_size if part.exists() else 0
-    version = _version_of(part)
-    noted = _noted_version(version)
+    received = part.stat().st_size if _is_file(part, ours=True) else 0
+    noted = _noted_version(_version_of(part)) if received else None
     headers = {"Accept-Encoding": "identity", "User-Agent": "geomm-plugin"}
-    if size and noted:
-        headers |= {"Range": f"bytes={size}-", "If-Range": noted}
-    received, total = size, None
+    if noted:
+        headers |= {"Range": f"bytes={received}-", "If-Range": noted}
+    total, why = None, "the connection ended"
     try:
         with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as response:
-            begin = response.headers.get("Content-Range", f"bytes {size}-")
-            if response.status != 206:  # the whole file, from the start
-                size = 0
-                _note_version(version, response.headers)
-            elif not begin.startswith(f"bytes {size}-"):  # not what was asked for: start again
-                os.truncate(part, 0)
-                return False
-            length = response.headers.get("Content-Length", "")
-            total = size + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
-            received = _copy(response, part, size, total)
+            begin, total = _extent(url, response, received if noted else 0)
+            if not begin:
+                _note_version(_version_of(part), response.headers)
+            received = _copy(response, part, begin, total)
     except HTTPError as error:
-        if error.code == 416:  # there is no more to get, or not of this version: start again
-            os.truncate(part, 0)
-            return False
-        raise _RefusedError(f"{url} answers {error.code} ({error.reason})") from None
+        if error.code != 416:  # there is no more to get, or not of this version
+            raise _RefusedError(f"{url} answers {error.code} ({error.reason})") from None
+        os.truncate(part, 0)
+        raise _CutOffError(f"{url} does not have what is missing. Try again.") from None
     except (HTTPException, TimeoutError, ConnectionResetError) as error:
         received, why = (part.stat().st_size if part.exists() else 0), str(error)
-        total = received + 1 if total is None else total
-    except (URLError, OSError) as error:
+        total = max(total or 0, received + 1)
+    except _CutOffError:  # not the part that is missing: start again
+        os.truncate(part, 0)
+        raise
+    except FileError:
+        raise
+    except OSError as error:  # also URLError
         reason = getattr(error, "reason", None) or error
         raise FileError(
             f"Cannot reach {urlsplit(url).netloc}: {reason}. Check the connection, or name a "
             "server that has the files with --mirror URL."
         ) from None
-    else:
-        why = "the connection ended"
+    if total is not None and received > total:
+        os.truncate(part, 0)
+        raise _CutOffError(f"{url} sent {received} bytes, and says that it has {total}. Try again.")
     if total is not None and received < total:
-        if last:
-            raise FileError(
-                f"The download of {url} was cut off after {received} of {total} bytes ({why}). Run "
-                "the same command again: it goes on from there."
-            )
-        return False
-    return True
+        raise _CutOffError(
+            f"The download of {url} was cut off after {received} of {total} bytes ({why}). Run "
+            "the same command again: it goes on from there."
+        )
+    if not received:
+        raise _RefusedError(f"{url} answers with an empty file")
+
+
+def _extent(url: str, response: Any, begin: int) -> tuple[int, int | None]:
+    """Return where an answer begins in the file, and the file's length; refuse what is no file.
+
+    Parameters
+    ----------
+    begin
+        Where the part begins that was asked for; 0 for the whole file.
+    """
+    status, headers = response.status, response.headers
+    coding = headers.get("Content-Encoding", "identity")
+    length = headers.get("Content-Length", "")
+    size = int(length) if re.fullmatch("[0-9]{1,18}", length) else None
+    if urlsplit(url).scheme == "https" != urlsplit(response.url).scheme:
+        raise _RefusedError(f"{url} leads to {response.url}, which is not https")
+    if coding.lower() != "identity":
+        raise _RefusedError(f"{url} answers in the encoding {coding}, which nobody asked for")
+    if status == 200:
+        return 0, size
+    if status != 206 or not begin:
+        raise _RefusedError(f"{url} answers {status} ({response.reason}) instead of the whole file")
+    shown = str(headers.get("Content-Range", ""))
+    asked = re.fullmatch(rf"bytes {begin}-[0-9]{{1,18}}/([0-9]{{1,18}}|\*)", shown)
+    if asked is None:
+        raise _CutOffError(f"{url} sent another part than was asked for ({shown}). Try again.")
+    if asked[1] != "*":
+        return begin, int(asked[1])
+    return begin, None if size is None else begin + size
 
 
 def _copy(response: IO[bytes], part: Path, size: int, total: int | None) -> int:
@@ -267,19 +318,18 @@ def _note_version(path: Path, headers: Any) -> None:
 
 def _noted_version(path: Path) -> str | None:
     """Read what the server said of a part's version, as far as it can be said to it again."""
-    try:
-        noted = path.read_bytes()[:1000].decode("ascii")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return noted if noted.isprintable() else None
+    noted = path.read_bytes()[:1000] if _is_file(path, ours=True) else b""
+    text = noted.decode("ascii", "replace")
+    return text if text.isascii() and text.isprintable() else None
 
 
 def _checksums(folder: Path) -> dict[str, str]:
     path = folder / CHECKSUMS
-    if not path.exists():
+    if not _is_file(path):
         return {}
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            known = parse_json(stream.read(LARGEST_LIST))
         return {str(name): str(value) for name, value in dict(known).items()}
     except (ValueError, TypeError):
         raise FormatError(
@@ -295,16 +345,22 @@ def _note_checksum(folder: Path, name: str, value: str) -> None:
                 disk.write_file(part, json.dumps(known | {name: value}, indent=1).encode())
 
 
-def _sha256(path: Path) -> str:
-    return str(_pooch().file_hash(str(path), alg="sha256"))
+def _digest(path: Path, kind: str) -> str:
+    """Return a hash of a file in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, kind).hexdigest()
 
 
 def _unpack(archive: Path, member: str, path: Path) -> None:
     """Write one file of an archive to its place; nothing else is unpacked."""
     make_folders(path.parent)
     with atomic_file(path) as part, disk.create(part) as stream:
+        size = 0
         try:
             for block in _blocks_of(archive, member):
+                size += len(block)
+                if size > LARGEST_MEMBER:
+                    raise EOFError(f"it does not end after {LARGEST_MEMBER >> 20} MB")
                 stream.write(block)
         except _DAMAGED as error:
             raise FormatError(
@@ -314,24 +370,20 @@ def _unpack(archive: Path, member: str, path: Path) -> None:
 
 
 def _blocks_of(archive: Path, member: str) -> Iterator[bytes]:
-    """Go through the content of one file in an archive."""
+    """Go through the content of one file in an archive; a link is no file."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as opened, opened.open(member) as file:
+            if stat.S_ISLNK(opened.getinfo(member).external_attr >> 16):
+                raise KeyError("it is a link")
             while block := file.read(AT_ONCE):
                 yield block
         return
     with tarfile.open(archive) as tar:
-        names = {name.removeprefix("./"): name for name in tar.getnames()}
-        content, whole = tar.extractfile(names[member]), tar.fileobj
-        while content and (block := content.read(AT_ONCE)):
+        entries = {entry.name.removeprefix("./"): entry for entry in tar}
+        content, whole = tar.extractfile(entries[member]), tar.fileobj
+        if content is None or not entries[member].isreg():
+            raise KeyError("it is a link")
+        while block := content.read(AT_ONCE):
             yield block
         while whole and whole.read(AT_ONCE):  # the checksum stands at the archive's end
             pass
-
-
-def _pooch() -> Any:
-    try:
-        import pooch
-    except ImportError:
-        raise missing_extra("geomm fetch", "data") from None
-    return pooch

@@ -22,9 +22,8 @@ from geomm_plugin.cli import group
 from geomm_plugin.datasets import download
 from geomm_plugin.datasets.catalog import data_sets, find_data_set
 from geomm_plugin.datasets.download import fetch, mirrored
-from geomm_plugin.errors import FileError, FormatError, MissingExtraError, ParameterError
+from geomm_plugin.errors import FileError, FormatError, ParameterError
 
-pytest.importorskip("pooch")
 PATH = "/fasttext/vectors-wiki/wiki.es.vec"
 CONTENT = bytes(range(256)) * 4000
 
@@ -34,7 +33,8 @@ class Server:
 
     def __init__(self):
         self.files, self.cut, self.etag = {}, [], "v1"
-        self.length = self.content_range = None  # what it says of these, if it is wrong
+        self.length = self.content_range = self.status = None  # what it says, if it is wrong
+        self.encoding = None
         self.requests = []
         owner = self
 
@@ -59,10 +59,13 @@ class Server:
             return
         same = request.headers.get("If-Range", "") == f'"{self.etag}"'
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and same else 0
-        request.send_response(206 if start else 200)
+        request.send_response(self.status or (206 if start else 200))
         request.send_header("Content-Length", self.length or str(len(content) - start))
-        if start:
-            request.send_header("Content-Range", self.content_range or f"bytes {start}-")
+        if self.encoding:
+            request.send_header("Content-Encoding", self.encoding)
+        if start or self.content_range:
+            whole = f"bytes {start}-{len(content) - 1}/{len(content)}"
+            request.send_header("Content-Range", self.content_range or whole)
         request.send_header("ETag", f'"{self.etag}"')
         request.end_headers()
         request.wfile.write(content[start : start + self.cut.pop(0) if self.cut else None])
@@ -134,10 +137,17 @@ def test_a_checksum_of_the_first_download_is_checked_from_then_on(server, tmp_pa
 
 
 def test_a_checksum_of_the_catalog_is_checked_at_once(server, tmp_path, monkeypatch):
-    file = download.RemoteFile("https://elsewhere.org" + PATH, "x.vec", sha256="0" * 64)
-    with pytest.raises(FileError, match="the catalog's is 000"):
-        download._fetch_file(file, tmp_path, server.url)
-    assert not (tmp_path / "x.vec").exists()
+    for kind in ("sha256", "sha1"):
+        right = hashlib.new(kind, CONTENT).hexdigest()
+        for checksum in ("0" * len(right), right):
+            url, path = "https://elsewhere.org" + PATH, f"{kind}/x.vec"
+            file = download.RemoteFile(url, path, checksum=f"{kind}:{checksum}")
+            if checksum == right:
+                assert download._fetch_file(file, tmp_path, server.url).is_new
+                continue
+            with pytest.raises(FileError, match=f"has the {kind.upper()} .*the catalog's is 000"):
+                download._fetch_file(file, tmp_path, server.url)
+            assert not (tmp_path / path).exists()
 
 
 def test_a_file_that_is_not_there_is_named(server, tmp_path):
@@ -271,10 +281,119 @@ def test_mirrors_have_the_same_paths():
         mirrored(url, "127.0.0.1:8000")
 
 
-def test_without_pooch_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pooch", None)
-    with pytest.raises(MissingExtraError, match=r"geomm-plugin\[data\]"):
-        download.default_folder()
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"status": 206, "content_range": "bytes 0-99/1024000"}, "answers 206"),
+        ({"status": 206}, "answers 206"),
+        ({"status": 204, "length": "0"}, "answers 204"),
+        ({"encoding": "gzip"}, "in the encoding gzip, which nobody asked for"),
+        ({"files": {PATH: b""}}, "answers with an empty file"),
+    ],
+)
+def test_what_is_not_the_file_is_refused_and_not_noted(server, tmp_path, change, sentence):
+    before = vars(server).copy()
+    vars(server).update(change)
+    with pytest.raises(FileError, match=sentence):
+        get(server, tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    vars(server).update({name: before[name] for name in change})
+    assert get(server, tmp_path).path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("total", [900_000, 2_000_000])
+def test_the_total_of_a_part_is_compared(server, tmp_path, total):
+    server.cut = [300_000]
+    server.content_range = f"bytes 300000-{total - 1}/{total}"
+    with suppress(FileError):
+        assert get(server, tmp_path).path.read_bytes() == CONTENT  # fetched again, as a whole
+    assert len(server.requests) > 2
+    server.content_range = None
+    assert get(server, tmp_path).path.read_bytes() == CONTENT
+
+
+def test_no_answer_leads_from_https_to_http():
+    class Answer:
+        status, reason, headers, url = 200, "OK", {}, "http://elsewhere.org/x"
+
+    with pytest.raises(FileError, match="leads to http://elsewhere.org/x, which is not https"):
+        download._extent("https://here.org/x", Answer, 0)
+    assert download._extent("http://here.org/x", Answer, 0) == (0, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "checksums.json",
+        "wiki/wiki.es.vec",
+        "wiki/wiki.es.vec.part",
+        "wiki/wiki.es.vec.part.version",
+    ],
+)
+def test_a_pipe_in_the_way_is_refused(server, tmp_path, name):
+    (tmp_path / "wiki").mkdir()
+    (tmp_path / "wiki/wiki.es.vec.part").write_bytes(CONTENT[:100])
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(FileError, match="is in the way"):
+        get(server, tmp_path)
+
+
+def test_a_part_with_a_second_name_is_not_written_through(server, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "wiki").mkdir()
+    os.link(tmp_path / "mine", tmp_path / "wiki" / "wiki.es.vec.part")
+    with pytest.raises(FileError, match="is in the way"):
+        get(server, tmp_path)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, "[1]", "{", '{"a": {}, "a": {}}', "\0"])
+def test_a_list_of_checksums_that_is_none_is_a_sentence(server, tmp_path, text):
+    (tmp_path / "checksums.json").write_text(text)
+    with pytest.raises(FormatError, match="is no list of checksums. Delete it"):
+        get(server, tmp_path)
+
+
+def test_links_and_endless_files_are_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "LARGEST_MEMBER", 1000)
+    for suffix in (".zip", ".tgz"):
+        archive = tmp_path / f"a{suffix}"
+        if suffix == ".zip":
+            with zipfile.ZipFile(archive, "w") as opened:
+                link = zipfile.ZipInfo("link")
+                link.external_attr = 0o120777 << 16
+                opened.writestr(link, "large")
+                opened.writestr("large", b"0" * 1001)
+                opened.writestr("whole", b"0" * 1000)
+        else:
+            with tarfile.open(archive, "w:gz") as opened:
+                for name, size in (("large", 1001), ("whole", 1000), ("link", 0), ("hard", 0)):
+                    entry = tarfile.TarInfo(name)
+                    kinds = {"link": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE}
+                    entry.type, entry.linkname = kinds.get(name, tarfile.REGTYPE), "large"
+                    entry.size = size
+                    opened.addfile(entry, io.BytesIO(b"0" * size))
+        download._unpack(archive, "whole", tmp_path / "whole")
+        assert (tmp_path / "whole").stat().st_size == 1000
+        for name in ("link", "large", *(["hard"] if suffix == ".tgz" else [])):
+            with pytest.raises(FormatError, match="that can be unpacked"):
+                download._unpack(archive, name, tmp_path / name)
+            assert not (tmp_path / name).exists()
+
+
+def test_the_folder_for_caches_is_the_system_s(monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for system, path in {
+        "linux": ".cache/geomm-plugin",
+        "darwin": "Library/Caches/geomm-plugin",
+        "win32": "AppData/Local/geomm-plugin/geomm-plugin/Cache",
+    }.items():
+        monkeypatch.setattr("sys.platform", system)
+        assert download.default_folder() == tmp_path / path
 
 
 def test_the_command_says_what_came(server, tmp_path):

@@ -274,7 +274,7 @@ def test_quantized_models_are_read_as_fasttext_does(tmp_path, monkeypatch, how):
     with pytest.raises(FormatError, match="gensim cannot read"):
         read_embeddings(tmp_path / "small.ftz", format=FastTextBin("gensim"))
     monkeypatch.setitem(sys.modules, "fasttext", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'geomm-plugin\[fasttext\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "geomm-plugin\[fasttext\]"'):
         read_embeddings(tmp_path / "small.ftz", format=FastTextBin("fasttext"))
     assert read_embeddings(tmp_path / "small.ftz").words == small.words
     content = (tmp_path / "small.ftz").read_bytes()

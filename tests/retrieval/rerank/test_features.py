@@ -36,7 +36,7 @@ def test_edit_is_one_minus_the_share_of_changed_letters(languages):
 
 def test_edit_needs_rapidfuzz(languages, monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'geomm-plugin\[letters\]'"):
+    with pytest.raises(MissingExtraError, match=r'pip install "geomm-plugin\[letters\]"'):
         make(EditSimilarity, languages).values(languages[0].take(slice(1)), np.array([[0]]))
 
 
