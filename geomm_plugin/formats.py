@@ -157,7 +157,7 @@ def read_embeddings(
                     raise _missing(path) from error
                 raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
         else:
-            if version and (len(version.stamps) == 1 or _is_current(path, place, version)):
+            if version and _is_current(path, place, version):
                 break
     else:
         raise replaced_too_often(path)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from geomm_adapters.arrow.files import ArrowFile, ParquetFile
+from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
 from geomm_adapters.fasttext.model_file import FastTextBin
 from geomm_adapters.fasttext.package import from_fasttext, is_fasttext
 from geomm_adapters.gensim.back_mapping import BackMappingTranslationMatrix

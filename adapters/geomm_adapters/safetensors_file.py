@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import mmap
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -118,24 +118,29 @@ def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> l
 
 
 class _Tensors:
-    """The tensors of a file, mapped into memory for reading only."""
+    """The tensors of a file, mapped into memory once and as a whole, for reading only."""
 
     def __init__(self, path: Path):
         self.path = path
         with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
-            if not 2 <= length <= min(size - _LENGTH_BYTES, _LONGEST_HEADER):
-                raise self.error("it has no header of that format")
             try:
-                header = parse_json(stream.read(length))
-            except ValueError as error:
-                raise self.error(f"its header is not JSON ({error})") from error
-        if not isinstance(header, dict):
-            raise self.error("its header names no tensors")
-        self._header = header
+                self._content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError:  # an empty file cannot be mapped
+                raise self.error("it has no header of that format") from None
+        length = int.from_bytes(self._content[:_LENGTH_BYTES], "little")
+        if not 2 <= length <= min(len(self._content) - _LENGTH_BYTES, _LONGEST_HEADER):
+            raise self.error("it has no header of that format")
         self._begin = _LENGTH_BYTES + length
-        self._size = size - self._begin
+        self._size = len(self._content) - self._begin
+        try:
+            self._header = parse_json(self._content[_LENGTH_BYTES : self._begin])
+        except ValueError as error:
+            raise self.error(f"its header is not JSON ({error})") from error
+        if not isinstance(self._header, dict):
+            raise self.error("its header names no tensors")
+        metadata = self._header.pop("__metadata__", {})
+        if not isinstance(metadata, dict) or not all(type(v) is str for v in metadata.values()):
+            raise self.error("its metadata are not texts by name")
         self._check_places()
 
     def _check_places(self) -> None:
@@ -144,9 +149,7 @@ class _Tensors:
         Other readers may understand bytes that belong to no tensor, or to two, differently.
         """
         places = sorted(
-            self._described(name, described)[2:]
-            for name, described in self._header.items()
-            if name != "__metadata__"
+            self._described(name, described)[2:] for name, described in self._header.items()
         )
         last = 0
         for begin, end in places:
@@ -160,9 +163,9 @@ class _Tensors:
         """Return a tensor without reading it."""
         described = self._header.get(name)
         if described is None:
-            names = ", ".join(key for key in self._header if key != "__metadata__")
             raise FormatError(
-                f"{self.path} holds no tensor {name!r}, but: {names[:200] or 'nothing'}. "
+                f"{self.path} holds no tensor {name!r}, but: "
+                f"{', '.join(self._header)[:200] or 'nothing'}. "
                 "Embeddings are 'vectors', 'words' and 'word_ends', as `geomm convert` writes them."
             )
         kind, shape, begin, end = self._described(name, described)
@@ -175,7 +178,9 @@ class _Tensors:
             if max(shape) > _MAX_EMPTY_SIDE:
                 raise self.error(f"{name!r} has the shape {shape}")
             return np.empty(shape, dtype)
-        return np.asarray(np.memmap(self.path, dtype, "r", self._begin + begin, tuple(shape)))
+        return np.frombuffer(self._content, dtype, math.prod(shape), self._begin + begin).reshape(
+            shape
+        )
 
     def error(self, problem: str) -> FormatError:
         """Say what is wrong with the file, and what to do."""

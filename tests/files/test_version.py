@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from geomm_adapters.npy_vectors import NpyVectors
 from geomm_plugin import Embeddings, align, load_mapper, read_embeddings, write_embeddings
 from geomm_plugin.errors import FileError
 from geomm_plugin.files.version import ATTEMPTS, content_hash, hash_of_growing, hash_of_range
-from geomm_plugin.formats import read_languages
+from geomm_plugin.formats import find_format, read_languages
 from geomm_plugin.testing import make_toy
 
 
@@ -91,6 +92,31 @@ def test_an_array_and_its_words_that_others_replace_one_by_one(tmp_path):
         patched.setattr(NpyVectors, "read", replaced)
         assert check(read_embeddings(path)) == 1
     assert count == 2
+
+
+@pytest.mark.parametrize(
+    "suffix", [".safetensors", ".parquet", ".arrow", ".bin", ".word2vec.bin", ".vec", ".vec.gz"]
+)
+def test_a_file_that_is_replaced_while_it_is_open(tmp_path, monkeypatch, suffix):
+    path, new = tmp_path / f"x{suffix}", tmp_path / f"new{suffix}"
+    opened = Path.open
+
+    def replaced(self, *arguments, **options):
+        stream = opened(self, *arguments, **options)
+        if self == path and new.exists():
+            new.replace(path)
+        return stream
+
+    form = "fasttext_bin" if suffix == ".bin" else None
+    for read in (find_format(path, form, to_write=True).read, read_embeddings):
+        write_embeddings(version(0), path, format=form)
+        write_embeddings(version(1, 30), new, format=form)
+        monkeypatch.setattr(Path, "open", replaced)
+        embeddings = read(path)
+        monkeypatch.undo()
+        assert not new.exists()
+        assert len(embeddings) == [40, 30][check(embeddings)]
+    assert check(embeddings) == 1, "what was replaced meanwhile is read again"
 
 
 def test_files_that_change_all_the_time_are_a_sentence(tmp_path, monkeypatch):

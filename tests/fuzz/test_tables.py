@@ -8,6 +8,7 @@ from hostile import answer, anything, check_embeddings, fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geomm_adapters.arrow.columns import arrow_errors
 from geomm_plugin import Embeddings, read_embeddings, write_space
 from geomm_plugin.errors import FormatError, GeommError
 
@@ -51,13 +52,27 @@ def test_tables(folder, good, kind, data, count):
         check_embeddings(read)
 
 
-def test_a_part_that_claims_too_much_is_not_read(tmp_path, monkeypatch):
-    path = tmp_path / "x.parquet"
-    zeros = pa.FixedSizeListArray.from_arrays(np.zeros(300_000, np.float32), 3)
-    parquet.write_table(pa.table({"word": ["w"] * 100_000, "vector": zeros}), path)
-    monkeypatch.setattr("geomm_adapters.arrow.files._LARGEST_PART", 10_000)
-    with pytest.raises(FormatError, match="smaller row groups"):
-        read_embeddings(path)
+def test_a_large_row_group_takes_little_memory(tmp_path):
+    path, count, dimension = tmp_path / "x.parquet", 60_000, 300
+    zeros = pa.FixedSizeListArray.from_arrays(np.zeros(count * dimension, np.float32), dimension)
+    words = [f"w{row}" for row in range(count)]
+    table = pa.table({"word": words, "vector": zeros})
+    parquet.write_table(table, path, row_group_size=count, compression="zstd")
+    size = table.nbytes
+    del table, zeros
+    assert path.stat().st_size < size / 100
+    usual, counted = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(counted)
+    try:
+        assert read_embeddings(path, max_words=10).words == words[:10]
+    finally:
+        pa.set_memory_pool(usual)
+    assert 0 < counted.max_memory() < size / 2
+
+
+def test_memory_that_runs_out_is_not_a_damaged_file(tmp_path):
+    with pytest.raises(MemoryError), arrow_errors(tmp_path):
+        raise pa.ArrowMemoryError("malloc of size 4294967296 failed")
 
 
 def test_offsets_that_lead_anywhere(tmp_path):

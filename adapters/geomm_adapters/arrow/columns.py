@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import Matrix
+from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.errors import FormatError, GeommError, missing_extra
 
 _LARGEST_DIMENSION = 2**20
@@ -31,7 +31,7 @@ def arrow_errors(path: Path) -> Iterator[None]:
     """Turn what pyarrow raises into a sentence."""
     try:
         yield
-    except GeommError:
+    except (GeommError, MemoryError):
         raise
     except Exception as error:  # parsers of files from anybody: anything may be raised
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
@@ -51,6 +51,8 @@ def _whole(path: Path, column: Any) -> Any:
     array.validate(full=True)
     if pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_decode()
+    if pyarrow.types.is_string_view(array.type):  # for which pyarrow has few functions
+        array = array.cast(pyarrow.large_string())
     if array.null_count:
         raise FormatError(f"{path} has rows without a value. Leave them out, and write it again.")
     return array
@@ -77,7 +79,7 @@ def _text_array(path: Path, column: Any) -> Any:
     array = _whole(path, column)
     types = import_pyarrow("A table").types
     kind = array.type
-    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
+    if not (types.is_string(kind) or types.is_large_string(kind)):
         raise FormatError(f"{path}: its words are {kind}, not texts. Turn the column into texts.")
     return array
 
@@ -120,6 +122,8 @@ def matrix_of(path: Path, column: Any, words: list[str]) -> Matrix:
     return matrix
 
 
-def indices(rows: npt.NDArray[np.intp]) -> Any:
-    """Return rows as `take` wants them."""
-    return import_pyarrow("A table").array(rows)
+def taken(path: Path, column: Any, rows: RowIndices) -> Any:
+    """Return some rows of a column."""
+    if len(rows) == len(column):
+        return column
+    return _whole(path, column).take(import_pyarrow("A table").array(rows))

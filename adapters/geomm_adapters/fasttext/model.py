@@ -154,8 +154,7 @@ def read_fasttext_model(path: Path) -> FastTextModel:
     with path.open("rb") as stream:
         content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        with content:
-            return _Reader(path, content).model()
+        return _Reader(path, content).model()
     except (struct.error, OverflowError) as error:
         raise _broken(path, "it ends before its matrix") from error
     except ValueError as error:
@@ -262,7 +261,9 @@ class _Reader:
         size = 4 * rows * columns
         if self.position + size >= len(self.content):  # the output matrix must follow
             raise _broken(self.path, f"{rows} x {columns} numbers are not all there")
-        return np.memmap(self.path, "<f4", "r", self.position, (rows, columns))
+        numbers = np.frombuffer(self.content, "<f4", rows * columns, self.position)
+        mapped: npt.NDArray[np.float32] = numbers.reshape(rows, columns)
+        return mapped
 
 
 def _broken(path: Path, problem: str) -> FormatError:

@@ -113,6 +113,15 @@ def test_tables_of_others(tmp_path, suffix, kind, form):
     same(read, Embeddings(["dog", "cat"], numbers[[0, 2]]))
 
 
+def test_words_as_polars_writes_them(tmp_path, space):
+    words = pa.array(WORDS["en"], pa.string_view())
+    table = pa.table({"word": words, "vector": list(space["en"].vectors)})
+    with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
+        writer.write_table(table)
+    for count in (None, 2):
+        same(read_embeddings(tmp_path / "x.arrow", max_words=count), space["en"].head(count or 3))
+
+
 def test_a_stream_as_datasets_keep_it(tmp_path, space):
     table = pa.table({"word": WORDS["en"], "vector": list(space["en"].vectors)})
     with ipc.new_stream(tmp_path / "x.arrow", table.schema) as writer:
