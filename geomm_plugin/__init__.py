@@ -47,7 +47,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.retrieval import CSLS, Cosine, Feature, InvertedSoftmax, Reranked, Retrieval
     from geomm_plugin.shared_space import SharedSpace
     from geomm_plugin.storage import load_mapper, load_reranking, save_mapper
-    from geomm_plugin.views.explorer.opening import explore
+    from geomm_plugin.views.explorer import explore
 
 __all__ = [
     "CSLS",
@@ -123,7 +123,7 @@ _NAMES_IN = {
     "retrieval": ("CSLS", "Cosine", "Feature", "InvertedSoftmax", "Reranked", "Retrieval"),
     "shared_space": ("SharedSpace",),
     "storage": ("load_mapper", "load_reranking", "save_mapper"),
-    "views.explorer.opening": ("explore",),
+    "views.explorer": ("explore",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_IN.items() for name in names}
 

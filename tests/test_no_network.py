@@ -44,7 +44,6 @@ def test_only_fetch_the_explorer_and_clusters_name_modules_of_the_network():
                 if any(name in NETWORK or name.split(".")[0] in NETWORK for name in names):
                     found.add(path.relative_to(root.parent).as_posix())
     assert found == {
-        "geomm_plugin/views/explorer/opening.py",
         "geomm_plugin/datasets/download.py",
         "geomm_plugin/views/explorer/server.py",
         "geomm_plugin/work/cluster.py",

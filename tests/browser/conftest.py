@@ -36,13 +36,17 @@ class Page:
     def find(self, selector):
         return self.driver.find_elements("css selector", selector)
 
-    def wait(self, selector, text=""):
-        """Return the first element that the selector finds and that holds the text."""
+    def wait(self, selector, text="", use=lambda element: element):
+        """Return the first element that the selector finds and that holds the text, or its use.
+
+        A use, such as a click, is tried again where the page has replaced the element meanwhile.
+        """
         from selenium.common.exceptions import StaleElementReferenceException
         from selenium.webdriver.support.ui import WebDriverWait
 
         def found(_):
-            return next((e for e in self.find(selector) if text in e.text), None)
+            element = next((e for e in self.find(selector) if text in e.text), None)
+            return element and (use(element) or element)
 
         waiting = WebDriverWait(
             self.driver, 20, 0.05, ignored_exceptions=[StaleElementReferenceException]

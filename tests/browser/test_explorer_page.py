@@ -51,7 +51,7 @@ def type_word(page, text):
 
 def choose(page, text, word):
     type_word(page, text)
-    page.wait("#suggestions li", word).click()
+    page.wait("#suggestions li", word, use=lambda element: element.click())
     page.wait("#word", word)
     page.wait('[data-list^="csls/"] li .score')
 
@@ -75,8 +75,15 @@ def test_an_example_is_clicked_and_a_score_tells_why(opened):
     opened.wait("#examples .word", "cat").click()
     opened.wait("#word", "cat")
     assert not opened.find("#examples")[0].is_displayed()
-    why = opened.wait('[data-list="reranked/es"] .why').text
-    assert "CSLS" in why and "letters" in why
+    bar = opened.wait('[data-list="reranked/es"] .bar')
+    why = opened.wait('[data-list="reranked/es"] .why')
+    assert not why.is_displayed()
+    bar.click()
+    assert why.is_displayed() and bar.get_attribute("aria-expanded") == "true"
+    names, numbers = why.text.splitlines()[::2], why.text.splitlines()[1::2]
+    assert set(names) == {"CSLS", "letters", "Score"} and names[-1] == "Score"
+    *shares, score = (float(text.replace("\u2212", "-")) for text in numbers)
+    assert sum(shares) == pytest.approx(score, abs=0.002)
     assert opened.complaints() == []
 
 
@@ -120,6 +127,26 @@ def test_no_request_leaves_the_page(opened):
     asked = opened.requests()
     assert any("translate" in address for address in asked)
     assert {urlsplit(address).netloc for address in asked} == {urlsplit(opened.address).netloc}
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_words_stand_on_one_line_and_the_map_stays_in_view(page, serving, width):
+    words = {"en": ["unconstitutional"], "es": [f"internacionalmente{n}" for n in range(12)]}
+    near = {lang: np.random.default_rng(0).normal(size=(len(w), 5)) for lang, w in words.items()}
+    space = SharedSpace({lang: Embeddings(words[lang], near[lang]) for lang in words})
+    with serving(Explorer({"one": space})) as server:
+        page.look(width)
+        page.open(server.address, "body[data-ready]")
+        choose(page, "unc", "unconstitutional")
+        page.wait('[data-list^="reranked/"] .bar')
+        lines = """return [...document.querySelectorAll(".lists .word")]
+            .map((word) => word.offsetHeight / parseFloat(getComputedStyle(word).lineHeight))"""
+        assert all(height < 2 for height in page.run(lines))
+        assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+        if width > 1000:
+            box = """scrollTo(0, 300); const box = document.getElementById("neighborhood")
+                .getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight"""
+            assert page.run(box)
 
 
 @pytest.mark.parametrize("width", [320, 400, 1400])

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
-from geomm_plugin.views.explorer.opening import as_spaces
-from geomm_plugin.views.explorer.word_search import WordSearch, fold
+from geomm_plugin.views.explorer.explorer import WordSearch, fold
+from geomm_plugin.views.explorer.server import as_spaces
 from geomm_plugin.views.plots import principal_plane
 
 
@@ -80,9 +80,21 @@ def test_there_are_words_to_begin_with():
     )
     examples = Explorer({"one": space}).about()["examples"]
     chosen = [word["word"] for word in examples if word["language"] == "en"]
-    assert len(chosen) == 4 and all(word.isalpha() and len(word) > 3 for word in chosen)
+    assert 1 <= len(chosen) <= 5 and all(word.isalpha() and len(word) > 4 for word in chosen)
     assert all(words[word["row"]] == word["word"] for word in examples if word["language"] == "en")
     assert Explorer({"one": toy_space(count=3)}).about()["examples"], "few words are enough"
+
+
+def test_words_to_begin_with_have_a_clear_translation_that_is_another_word():
+    words = {lang: [f"{lang}word{chr(97 + n)}" for n in range(20)] for lang in ("en", "es")}
+    words["es"][3] = words["en"][3]
+    turned = np.eye(20)
+    turned[8:] = np.roll(np.eye(20), 1, axis=0)[8:] + np.eye(20)[8:]  # two words are as near
+    space = SharedSpace({"en": Embeddings(words["en"], np.eye(20)),
+                         "es": Embeddings(words["es"], turned)})  # fmt: skip
+    examples = Explorer({"one": space}).about()["examples"]
+    rows = [word["row"] for word in examples if word["language"] == "en"]
+    assert len(rows) == 5 and set(rows) <= {0, 1, 2, 4, 5, 6}
 
 
 def test_keyed_vectors_and_languages_are_one_space():
@@ -271,7 +283,7 @@ import resource, socket, sys, threading, time
 import numpy as np
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
-from geomm_plugin.views.explorer.opening import as_spaces
+from geomm_plugin.views.explorer.server import as_spaces
 space = SharedSpace({"en": Embeddings(["a"], np.ones((1, 2)))})
 attempts, accept = [], ExplorerServer.get_request
 ExplorerServer.get_request = lambda server: (attempts.append(1), accept(server))[1]

@@ -11,17 +11,24 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
+from geomm_plugin import progress
 from geomm_plugin.errors import GeommError, ParameterError
+from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.text import escaped
 from geomm_plugin.views.explorer.explorer import Explorer
 from geomm_plugin.views.palette import color_rules
 
@@ -49,6 +56,18 @@ MAX_WAITING_CLIENTS = 200  # not accepted yet
 RETRY_SECONDS = 0.1  # waiting time where no file descriptor is left for a client
 OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Query = dict[str, str]
+ALIGNED = "aligned files"  # the name of a space that came without one
+REDIRECT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>geomm explore</title>
+</head>
+<body><p><a href="{address}">Open the explorer</a></p></body>
+</html>
+"""
 
 logger = logging.getLogger(__name__)
 
@@ -212,3 +231,67 @@ def _word(query: Query) -> tuple[int, str, int]:
         raise ParameterError(
             "A question names the mapper (a number), the language and the row of the word."
         ) from error
+
+
+def explore(
+    space: Mapping[str, object],
+    *,
+    port: int = 0,
+    browser: bool = True,
+    quiet: bool = True,
+    on_address: Callable[[str], object] = print,
+) -> None:
+    """Open a page with the translations and neighbours of any word, until Ctrl-C.
+
+    Only this machine is answered, and only where the whole address is known.
+
+    Parameters
+    ----------
+    space
+        A SharedSpace; aligned vectors by language (Embeddings, gensim KeyedVectors, ...); or
+        several SharedSpaces of the same words by name, between which the page switches.
+    port
+        0 takes any that is free.
+    browser
+        Whether to open the page in the user's browser.
+    quiet
+        Whether to show no progress before the page is ready.
+    on_address
+        Called with the address of the page.
+    """
+    with progress.shown(quiet):
+        with progress.task("Sorting words"):
+            explorer = Explorer(as_spaces(space))
+        explorer.prepare()
+    with ExplorerServer(explorer, port) as server, redirect_page(server.address) as page:
+        on_address(server.address)
+        if browser:
+            webbrowser.open(page.as_uri())  # the address itself would be seen by `ps`
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
+
+
+def as_spaces(space: Mapping[str, object]) -> dict[str, SharedSpace]:
+    """Return spaces by name: those that are given so, or the one space that languages make."""
+    if isinstance(space, SharedSpace):
+        return {ALIGNED: space}
+    spaces = {name: value for name, value in space.items() if isinstance(value, SharedSpace)}
+    if spaces and len(spaces) == len(space):
+        return spaces
+    return {ALIGNED: SharedSpace(space)}
+
+
+@contextmanager
+def redirect_page(address: str) -> Iterator[Path]:
+    """Write a page that leads a browser to the explorer; it is there inside the `with` block.
+
+    The address holds a secret token, and a browser is started by a command line, which every user
+    of the machine can see (`ps`). So the browser gets the path of a page that only its user can
+    read (mode 600, in a folder of its own), and the page holds the address.
+    """
+    with TemporaryDirectory(prefix="geomm-explore-") as folder:  # of mode 700
+        path = Path(folder) / "open.html"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as stream:  # noqa: PTH123
+            stream.write(REDIRECT.format(address=escaped(address)))
+        yield path

@@ -101,7 +101,7 @@ function card(language) {
 async function showTranslations(retrieval, signal) {
   const waiting = setTimeout(() => {
     for (const list of lists(retrieval)) {
-      list.replaceChildren(element("li", { class: "empty" }, "Comparing all words of both languages, this once …"));
+      list.replaceChildren(element("li", { class: "empty" }, "Comparing all words, this once …"));
     }
   }, PATIENCE);
   try {
@@ -126,23 +126,64 @@ async function translations(mapper, retrieval, signal) {
   return state.answers.get(key);
 }
 
-function translation(word) {
-  const button = element("button",
-    { type: "button", class: "word", lang: languageTag(word.language), dir: "auto", "data-key": key(word) }, word.word);
+// One answer: the word, its score or its probability, and for re-ranked ones a bar of what makes up the score.
+function translation(word, _, answers) {
+  const button = element("button", {
+    type: "button", class: "word", lang: languageTag(word.language), dir: "auto", title: word.word, "data-key": key(word),
+  }, word.word);
   button.addEventListener("click", () => choose(word));
-  const item = element("li", {}, button, element("span", { class: "score" }, number(word.score)));
-  if (word.shares) item.append(element("span", { class: "why" }, why(word.shares)));
-  return item;
+  const shown = word.probability === undefined ? number(word.score) : `${Math.round(100 * word.probability)} %`;
+  const score = element("span", { class: "score" }, shown);
+  if (!word.shares) return element("li", {}, button, score);
+  const low = Math.min(...answers.map((answer) => sum(answer.shares, -1)));
+  const high = Math.max(...answers.map((answer) => sum(answer.shares, 1)));
+  const why = shareList(word);
+  const bar = element("button",
+    { type: "button", class: "bar", "aria-expanded": false, title: "What makes up the score" },
+    element("span", { class: "aside" }, `What makes up the score of ${word.word}`), shareBar(word.shares, low, high));
+  bar.addEventListener("click", () => {
+    why.hidden = !why.hidden;
+    bar.setAttribute("aria-expanded", !why.hidden);
+  });
+  return element("li", {}, button, score, bar, why);
 }
 
-// "CSLS 0.120 + letters 0.310": what a score is made of.
-function why(shares) {
-  return Object.entries(shares)
-    .map(([name, share], i) => {
-      const shown = RETRIEVALS[name] ?? name;
-      return i ? `${share < 0 ? "\u2212" : "+"} ${shown} ${number(Math.abs(share))}` : `${shown} ${number(share)}`;
-    })
-    .join(" ");
+// The sum of the shares of one sign.
+function sum(shares, sign) {
+  return Object.values(shares).reduce((all, share) => all + (share * sign > 0 ? share : 0), 0);
+}
+
+// A piece for each share: those that add to the score right of a mark at 0, the others left of it.
+function shareBar(shares, low, high) {
+  const scale = 100 / (high - low || 1);
+  const ends = { left: -low * scale, right: -low * scale };
+  const pieces = Object.values(shares).map((share, i) => {
+    const width = Math.abs(share) * scale;
+    if (share < 0) ends.left -= width;
+    const piece = drawing("rect", { class: shareClass(i), x: share < 0 ? ends.left : ends.right, y: 1, width, height: 4 });
+    if (share > 0) ends.right += width;
+    return piece;
+  });
+  const zero = drawing("rect", { class: "zero", x: -low * scale - 0.4, y: 0, width: 0.8, height: 6 });
+  return drawing("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" }, ...pieces, zero);
+}
+
+// "CSLS 0.120, letters 0.310, sum 0.430", the largest first.
+function shareList({ shares, score }) {
+  const rows = Object.entries(shares).map(([name, share], i) => ({ name: RETRIEVALS[name] ?? name, share, i }));
+  rows.sort((a, b) => Math.abs(b.share) - Math.abs(a.share));
+  const items = rows.flatMap(({ name, share, i }) => {
+    const mark = drawing("svg", { viewBox: "0 0 8 8", "aria-hidden": "true" },
+      drawing("rect", { class: shareClass(i), width: 8, height: 8 }));
+    return [element("dt", {}, mark, name), element("dd", {}, number(share))];
+  });
+  const list = element("dl", { class: "why" }, ...items, element("dt", {}, "Score"), element("dd", {}, number(score)));
+  list.hidden = true;
+  return list;
+}
+
+function shareClass(i) {
+  return i ? `share ${colorClass(i + 2)}` : "share base";
 }
 
 function number(value) {
@@ -238,6 +279,7 @@ async function start() {
   suggestions.languages = state.languages;
   addEventListener("hashchange", show);
   new ResizeObserver(redraw).observe(at("neighborhood"));
+  addEventListener("resize", redraw);
   for (const name of ["pointerover", "pointerout", "focusin", "focusout"]) {
     document.addEventListener(name, markSame);
   }

@@ -6,7 +6,8 @@ const MARGIN = 28;
 
 export function drawPicture(svg, points, languages, onChoose) {
   const width = Math.max(svg.clientWidth, 260);
-  const height = Math.round(Math.min(Math.max(width * 0.75, 320), 640));
+  const room = innerHeight - 190; // for the picture to be seen as a whole
+  const height = Math.round(Math.max(Math.min(width, room), 320));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("height", height);
   svg.replaceChildren();
