@@ -18,7 +18,7 @@ import click
 from geomm_plugin import get_mapper
 from geomm_plugin.cli import options
 from geomm_plugin.demo import load_demo
-from geomm_plugin.evaluation.tables import text_table
+from geomm_plugin.evaluation.table import text_table
 from geomm_plugin.factorization import few_threads
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     )
     from geomm_plugin.embeddings import Embeddings, as_embeddings
     from geomm_plugin.evaluation.comparison import compare
+    from geomm_plugin.evaluation.drift import Drift, drift
     from geomm_plugin.evaluation.metrics import Metric
-    from geomm_plugin.evaluation.moved_words import Drift, drift
     from geomm_plugin.evaluation.task import Task, TaskScore
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
@@ -108,7 +108,7 @@ _NAMES_IN = {
     "embeddings": ("Embeddings", "as_embeddings"),
     "evaluation.comparison": ("compare",),
     "evaluation.metrics": ("Metric",),
-    "evaluation.moved_words": ("Drift", "drift"),
+    "evaluation.drift": ("Drift", "drift"),
     "evaluation.task": ("Task", "TaskScore"),
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),

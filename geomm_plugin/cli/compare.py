@@ -19,7 +19,7 @@ from geomm_plugin.cli.output import TableOutput, check_outputs, table_options, w
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
-from geomm_plugin.evaluation.contestants import choose_mappers
+from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run

@@ -14,11 +14,9 @@ from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.evaluation.classify import Classify
-from geomm_plugin.evaluation.differences import SIGNIFICANT
 from geomm_plugin.evaluation.sentences import Sentences
-from geomm_plugin.evaluation.significance import holm, paired_p_value
-from geomm_plugin.evaluation.translation import evaluate
-from geomm_plugin.evaluation.word_rows import hits
+from geomm_plugin.evaluation.significance import SIGNIFICANT, holm, paired_p_value
+from geomm_plugin.evaluation.translation import Translation
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 
@@ -36,7 +34,7 @@ QUICK = {  # mappers that fit in about a second, so that the demo ends before an
 BEST = "geomm_plus"  # shown in every task
 EASY = """
 This set is easy: the same kind of text in all languages, so that a plain rotation gets {share:.0%}
-right. With {words} words a pair, a point or two may be luck; paired tests say where it is not. On
+right. With {words} words a pair, a point or two is within chance; paired tests say what is not. On
 harder data mappers differ more, and in another order: try your own. `reranked` also reads letters,
 which helps where many words are names and cognates. geomm_plus is here without its self-learning.
 """
@@ -98,7 +96,7 @@ def _translations(space: SharedSpace, demo: Demo) -> Iterator[str]:
 
 
 def _comparison(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:
-    """Yield P@1 by pair, and whether the mean differs from the baseline's by more than luck."""
+    """Yield P@1 by pair, and whether the mean differs from the baseline's beyond chance."""
     ways = [(name, "csls") for name in spaces] + [(BEST, "reranked")]
     hits_of = {way: _hits(spaces[way[0]], demo, way[1]) for way in ways}
     before = hits_of[BASELINE, "csls"]
@@ -115,10 +113,8 @@ def _comparison(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:
 
 
 def _hits(space: SharedSpace, demo: Demo, retrieval: str) -> list[Vector]:
-    return [
-        hits(evaluate(space, source, target, dictionary, retrieval, metrics=["p@1"]))
-        for (source, target), dictionary in demo.test.items()
-    ]
+    tests = Translation(demo.test, [retrieval], ["p@1"])
+    return [hits for score in tests.score(space) for hits in score.samples]
 
 
 def _verdict(ours: list[Vector], theirs: list[Vector], p_value: float | None) -> str:
@@ -126,7 +122,7 @@ def _verdict(ours: list[Vector], theirs: list[Vector], p_value: float | None) ->
         return ""
     change = np.mean([one.mean() - other.mean() for one, other in zip(ours, theirs, strict=True)])
     if p_value >= SIGNIFICANT:
-        return "    may be luck"
+        return "    within chance"
     return f"    {'better' if change > 0 else 'worse'} (p = {p_value:.2g})"
 
 
@@ -135,7 +131,7 @@ def _tasks(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:
     two = {name: demo.sentences[name] for name in ("en", "es")}
     tasks = {
         "Sentences, en to es (P@1 of 1,000)": Sentences(two, ["csls"]),
-        "Topics learnt in en, told in es": Classify(
+        "Topics learnt in en, tested on es": Classify(
             {"en": demo.topics["en"]}, {"es": demo.topics["es"]}
         ),
     }

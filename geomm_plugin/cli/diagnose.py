@@ -8,8 +8,8 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
-from geomm_plugin.evaluation.likeness import Likeness, likeness
-from geomm_plugin.evaluation.tables import text_table
+from geomm_plugin.evaluation.language_similarity import LanguageSimilarity, language_similarity
+from geomm_plugin.evaluation.table import text_table
 from geomm_plugin.text import printable
 
 SUSPICIOUS_PAIRS_SHOWN = 20
@@ -22,8 +22,8 @@ SUSPICIOUS_PAIRS_SHOWN = 20
 def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> None:
     """Look at dictionaries, hubs and how alike the spaces are, and say what to do.
 
-    Without a dictionary: how alike the spaces are, and how many words are spelt alike, before a
-    fit such as geomm_unsup.
+    Without a dictionary: how alike the spaces are, and how many words have the same or a
+    similar spelling, before a fit such as geomm_unsup.
 
     \b
     Examples:
@@ -34,8 +34,8 @@ def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> No
     with run.shown():
         read = files.read()
         pairs = fit.read(read)
-        results: list[Diagnosis] | list[Likeness] = (
-            diagnose(read, pairs, chosen) if pairs else likeness(read)
+        results: list[Diagnosis] | list[LanguageSimilarity] = (
+            diagnose(read, pairs, chosen) if pairs else language_similarity(read)
         )
     if run.json:
         run.report([result.row() for result in results])
@@ -43,10 +43,10 @@ def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> No
         if isinstance(result, Diagnosis):
             _show(result)
         else:
-            _show_likeness(result)
+            _show_similarity(result)
 
 
-def _show_likeness(result: Likeness) -> None:
+def _show_similarity(result: LanguageSimilarity) -> None:
     source, target = result.pair
     related = result.relational_similarity
     orders = {
@@ -55,7 +55,7 @@ def _show_likeness(result: Likeness) -> None:
     }
     rows = [
         ["words", " and ".join(map(str, result.words))],
-        ["spelt alike", ", ".join(f"{name} {count}" for name, count in result.seeds.items())],
+        ["seeds by spelling", ", ".join(f"{name} {count}" for name, count in result.seeds.items())],
         [
             "relational similarity",
             "too few cognates" if related is None else f"{related:.3f} of cognates (isometric: 1)",

@@ -11,7 +11,7 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.moved_words import MEASURES, Measure, drift
+from geomm_plugin.evaluation.drift import MEASURES, Measure, drift
 from geomm_plugin.files.text_lines import read_lines
 
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from geomm_plugin import progress
 from geomm_plugin.cli import forms, options, task_files
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.evaluation.analogy import Analogy, read_analogies
 from geomm_plugin.evaluation.breakdown import By
+from geomm_plugin.evaluation.outcome import Scores
 from geomm_plugin.evaluation.provenance import provenance_of
-from geomm_plugin.evaluation.scores import Scores
-from geomm_plugin.evaluation.similarity import evaluate_similarity, read_similarity
+from geomm_plugin.evaluation.similarity import Similarity, read_similarity
 from geomm_plugin.evaluation.task import Task
-from geomm_plugin.evaluation.translation import UnknownWords, evaluate
+from geomm_plugin.evaluation.translation import Translation, UnknownWords
 from geomm_plugin.registry.parameters import split_spec
-from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.work import compute_pool
@@ -101,51 +97,31 @@ def command(
         read = files.read()
         space = files.space_of(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
-        if scored:
-            rows = [score.row() for one in scored for score in one.score(space)]
-        elif task == "bli":
+        if task == "bli":
             given = options.read_each(test, list(space))
-            rows = _translations(space, given, chosen, metric, by, oov)
-        else:
-            rows = _scored_words(space, task, test)
+            names = metric or None
+            scored = [Translation({pair: own}, chosen, names, oov, by=by) for pair, own in given]
+        elif task in WORD_TASKS:
+            scored = [_word_task(space, task, spec) for spec in test]
             read_files = _word_files(test)
+        scores = [score for one in scored for score in one.score(space)]
     if files.model is not None:
         saved = SourceFile.read_from(files.model, "a saved mapper")
         read_files = (*read_files, ("mapper", saved))
     provenance = provenance_of(read, (), given).with_files(read_files)
-    output.show(Scores(tuple(rows), mapper, provenance))
+    output.show(Scores(tuple(scores), mapper, provenance))
 
 
-def _translations(
-    space: SharedSpace,
-    tests: Sequence[tuple[tuple[str, str], Dictionary]],
-    retrievals: list[Retrieval],
-    metrics: tuple[str, ...],
-    by: By | None,
-    oov: UnknownWords,
-) -> list[dict[str, Any]]:
-    rows = []
-    for pair, test in tests:
-        with progress.task(f"Evaluating {'-'.join(pair)}"):
-            for retrieval in retrievals:
-                scores = evaluate(
-                    space, *pair, test, retrieval, metrics=metrics or None, oov=oov, by=by
-                )
-                rows.append(scores.row())
-    return rows
-
-
-def _scored_words(space: SharedSpace, task: str, tests: tuple[str, ...]) -> list[dict[str, Any]]:
-    rows = []
-    for spec in tests:
-        name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
-        with progress.task(f"Evaluating {name}"):
-            if task == "analogy":
-                rows += _analogies(space, name, path)
-            else:
-                pair = options.language_pair(name, space)
-                rows.append(evaluate_similarity(space, *pair, read_similarity(path)).row())
-    return rows
+def _word_task(space: SharedSpace, task: str, spec: str) -> Task:
+    name, path = split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.5000-6500.txt")
+    if task == "similarity":
+        return Similarity({options.language_pair(name, space): read_similarity(path)})
+    if name not in space:
+        raise UnknownNameError(
+            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {name!r} is "
+            f"none of those given ({', '.join(space)})."
+        )
+    return Analogy({name: read_analogies(path)})
 
 
 def _word_files(tests: tuple[str, ...]) -> task_files.Files:
@@ -171,12 +147,3 @@ def _check_options(task: str, tests: tuple[str, ...]) -> None:
                 f"{parameter.opts[0]} belongs to --task bli; --task {task} does not use it. Leave "
                 "it out."
             )
-
-
-def _analogies(space: SharedSpace, language: str, path: str) -> list[dict[str, Any]]:
-    if language not in space:
-        raise UnknownNameError(
-            f"Analogies belong to one language, e.g. --dictionary en=questions.txt; {language!r} "
-            f"is none of those given ({', '.join(space)})."
-        )
-    return evaluate_analogies(space, language, read_analogies(path)).rows()

@@ -7,7 +7,7 @@ import click
 from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
-from geomm_plugin.evaluation.contestants import choose_mappers
+from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
 from geomm_plugin.registry import as_retrieval
 

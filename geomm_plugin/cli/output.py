@@ -14,7 +14,7 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import CONFIGURATION
 from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.tables import Table
+from geomm_plugin.evaluation.table import Table
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import atomic_file, check_output
 from geomm_plugin.files.outputs import is_stream, refuse_inputs

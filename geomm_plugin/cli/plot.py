@@ -16,7 +16,7 @@ from geomm_plugin.cli.terminal import show
 from geomm_plugin.dictionary import read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
-from geomm_plugin.evaluation.contestants import choose_mappers
+from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import load_mapper
@@ -176,7 +176,7 @@ def learning(
         geomm plot learning en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
             --test en-es=test.txt -o learning.svg
     """
-    from geomm_plugin.evaluation.learning_curve import SIZES, learning_curve
+    from geomm_plugin.evaluation.comparison import SIZES, learning_curve
     from geomm_plugin.views.plots import plot_learning_curve
 
     _check(output)

@@ -84,9 +84,14 @@ def make_tasks(
 
 def _find_task(name: str) -> type[Task]:
     if name not in registry.tasks:
-        known = ["bli", "similarity", "analogy", *registry.tasks]
+        known = list(registry.tasks)
         raise UnknownNameError(
             f"There is no task {name!r}.{did_you_mean(name, known)} There are: {', '.join(known)}."
+        )
+    if registry.tasks[name].of_pairs:
+        raise ParameterError(
+            f"The task {name} is scored by `geomm evaluate --task {name}`: --test LANG-LANG=FILE "
+            "of this command is a test dictionary."
         )
     return registry.tasks[name]
 

@@ -1,4 +1,4 @@
-"""[evaluate] How good a space is: translation, similarity, analogy, comparison, diagnosis."""
+"""[evaluate] How good a space is: tasks, the scores they give, and tables of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from geomm_plugin.evaluation.comparison import compare
     from geomm_plugin.evaluation.outcome import Comparison
-    from geomm_plugin.evaluation.translation import Evaluation, evaluate
+    from geomm_plugin.evaluation.table import Table
+    from geomm_plugin.evaluation.task import Score, Task
+    from geomm_plugin.evaluation.translation import Evaluation, Translation, evaluate
 
-__all__ = ["Comparison", "Evaluation", "compare", "evaluate"]
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "Score",
+    "Table",
+    "Task",
+    "Translation",
+    "compare",
+    "evaluate",
+]
 
 _MODULES = {
     "Comparison": "outcome",
     "Evaluation": "translation",
+    "Score": "task",
+    "Table": "table",
+    "Task": "task",
+    "Translation": "translation",
     "compare": "comparison",
     "evaluate": "translation",
 }

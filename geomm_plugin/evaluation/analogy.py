@@ -7,10 +7,10 @@ all words on one point scores 0. A good mapping leaves a language's own analogie
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -18,45 +18,45 @@ from geomm_plugin.arrays import Mask, RowIndices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.similarity import find_row
+from geomm_plugin.evaluation.task import Task, WordScore, as_space
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Cosine, UnitRows
+from geomm_plugin.retrieval import Cosine, Retrieval, UnitRows
 from geomm_plugin.shared_space import SharedSpace
 
-Questions: TypeAlias = dict[str, list[tuple[str, str, str, str]]]
+Question: TypeAlias = tuple[str, str, str, str]
+Questions: TypeAlias = dict[str, list[Question]]
 
 
-@dataclass(frozen=True)
-class Section:
-    """The questions of one kind."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Analogy(Task):
+    """Analogies within languages, each answered over the language's whole vocabulary."""
 
-    accuracy: float
-    coverage: float
-    n_questions: int  # those whose four words the vocabulary holds
+    name: ClassVar[str] = "analogy"
+    roles: ClassVar[tuple[str, ...]] = ("test",)
 
+    tests: Mapping[str, Mapping[str, Sequence[Question]]]  # by language and section
 
-@dataclass(frozen=True)
-class AnalogyEvaluation:
-    """How many analogies hold, over all questions and by section."""
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
+    ) -> Self:
+        """Read questions: {"test": {"en": "questions-words.txt"}}."""
+        return cls({language: read_analogies(path) for language, path in files["test"].items()})
 
-    language: str
-    total: Section
-    sections: dict[str, Section]
+    def among(self, languages: Collection[str]) -> Analogy | None:
+        """Return the questions in these languages."""
+        tests = {name: test for name, test in self.tests.items() if name in languages}
+        return replace(self, tests=tests) if tests else None
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one JSON object for all questions and one for each section."""
-        named = {"total": self.total} | self.sections
+    def score(self, space: SharedSpace) -> list[WordScore]:
+        """Answer the questions of each language."""
         return [
-            {
-                "language": self.language,
-                "task": "analogy",
-                "section": name,
-                "accuracy": section.accuracy,
-                "coverage": section.coverage,
-                "n_questions": section.n_questions,
-            }
-            for name, section in named.items()
+            s for name, test in self.tests.items() for s in evaluate_analogies(space, name, test)
         ]
+
+    def __repr__(self) -> str:
+        return f"<Analogy: {', '.join(self.tests)}>"
 
 
 def read_analogies(path: str | Path) -> Questions:
@@ -81,9 +81,9 @@ def read_analogies(path: str | Path) -> Questions:
 def evaluate_analogies(
     space: Mapping[str, object],
     language: str,
-    questions: Mapping[str, Sequence[tuple[str, str, str, str]]],
-) -> AnalogyEvaluation:
-    """Answer analogies by 3CosAdd over the whole vocabulary.
+    questions: Mapping[str, Sequence[Question]],
+) -> list[WordScore]:
+    """Answer analogies by 3CosAdd over the whole vocabulary; return accuracy in all, by section.
 
     A word that the vocabulary does not hold as it is spelt is looked up in lower case.
 
@@ -94,7 +94,7 @@ def evaluate_analogies(
     questions
         By section; read_analogies(path) gives them.
     """
-    space = space if isinstance(space, SharedSpace) else SharedSpace(space)
+    space = as_space(space)
     vectors = space.unit_rows(language)
     asked = {name: _rows(space[language], items) for name, items in questions.items()}
     is_correct = {name: _answer(vectors, rows) for name, rows in asked.items()}
@@ -105,14 +105,11 @@ def evaluate_analogies(
             f"None of the {count} analogies has all its words in the vocabulary of {language}. "
             "Check the language."
         )
-    return AnalogyEvaluation(
-        language,
-        _section(total, count),
-        {name: _section(is_correct[name], len(items)) for name, items in questions.items()},
-    )
+    sections = [(name, is_correct[name], len(items)) for name, items in questions.items()]
+    return [_score(language, *section) for section in [("total", total, count), *sections]]
 
 
-def _rows(embeddings: Embeddings, questions: Sequence[tuple[str, str, str, str]]) -> RowIndices:
+def _rows(embeddings: Embeddings, questions: Sequence[Question]) -> RowIndices:
     rows = [[find_row(embeddings, word) for word in question] for question in questions]
     known = [question for question in rows if None not in question]
     return np.array(known, np.intp).reshape(-1, 4)
@@ -136,9 +133,11 @@ def _answer(language: UnitRows, rows: RowIndices) -> Mask:
     return is_correct
 
 
-def _section(is_correct: Mask, count: int) -> Section:
-    return Section(
-        float(is_correct.mean()) if len(is_correct) else 0.0,
-        len(is_correct) / max(count, 1),
-        len(is_correct),
+def _score(language: str, section: str, is_correct: Mask, count: int) -> WordScore:
+    return WordScore(
+        Analogy.name,
+        {"language": language, "task": Analogy.name, "section": section},
+        {"accuracy": float(is_correct.mean()) if len(is_correct) else 0.0},
+        is_correct.astype(np.float64) if len(is_correct) else None,
+        {"coverage": len(is_correct) / max(count, 1), "n_questions": len(is_correct)},
     )

@@ -6,12 +6,12 @@
 - frequency: how frequent the word is in its vocabulary, by its place there.
 - translations: how many correct translations it has.
 
-A gain on names only, which are spelt alike, must be seen as such.
+A gain on names only, which have identical spelling, must be seen as such.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +21,7 @@ from geomm_plugin.errors import ParameterError, did_you_mean
 from geomm_plugin.retrieval.rerank.spelling import plain_spellings
 
 if TYPE_CHECKING:
-    from geomm_plugin.evaluation.translation import Evaluation, WordResult
+    from geomm_plugin.evaluation.translation import WordResult
 
 By = Literal["spelling", "frequency", "translations"]
 MIN_COGNATE_SHARE = 0.58  # of the longer word's letters that both have, in the same order
@@ -30,7 +30,7 @@ BANDS = (1_000, 5_000, 20_000)  # the last place of each band of frequency
 
 @dataclass(frozen=True)
 class Group:
-    """Some of the test words, by their place in the evaluation."""
+    """Some of the test words, by their place among all."""
 
     name: str
     words: tuple[int, ...]
@@ -45,26 +45,25 @@ def check_by(by: str | None) -> None:
         )
 
 
-def break_down(evaluation: Evaluation, by: str) -> list[Group]:
-    """Return the test words in groups, each with its P@1; words that were missing are in none."""
+def break_down(words: Sequence[WordResult], by: str) -> list[Group]:
+    """Return the words of an evaluation in groups, each with its P@1."""
     check_by(by)
     names, group_of = GROUPS[by]
     members: dict[str, list[int]] = {name: [] for name in names}
-    for number, result in enumerate(evaluation.words):
+    for number, result in enumerate(words):
         members[group_of(result)].append(number)
     return [
-        Group(name, tuple(numbers), _p_at_1(evaluation, numbers))
+        Group(name, tuple(numbers), _p_at_1([words[number].rank for number in numbers]))
         for name, numbers in members.items()
     ]
 
 
-def _p_at_1(evaluation: Evaluation, numbers: list[int]) -> float | None:
-    hits = sum(evaluation.words[number].rank == 1 for number in numbers)
-    return hits / len(numbers) if numbers else None
+def _p_at_1(ranks: Sequence[int]) -> float | None:
+    return sum(rank == 1 for rank in ranks) / len(ranks) if ranks else None
 
 
 def is_cognate(word: str, other: str) -> bool:
-    """Tell whether two words share most of their letters in the same order."""
+    """True if two words share most of their letters in the same order."""
     return common_letters(word, other) >= MIN_COGNATE_SHARE
 
 

@@ -1,37 +1,36 @@
-"""[evaluate] Mappers against each other on the same data: who wins, and whether by luck."""
+"""[evaluate] Mappers against each other on the same data: who wins, and whether by chance."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from geomm_plugin import registry
 from geomm_plugin.dictionary import (
     CheckedDictionaries,
     Dictionaries,
     Dictionary,
+    DictionaryLike,
     as_dictionaries,
+    as_dictionary,
     oriented,
     warn_if_swapped,
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.breakdown import By, check_by
-from geomm_plugin.evaluation.contestants import label_mappers
+from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
-from geomm_plugin.evaluation.runs import AVERAGE, Run, measure, run_all
-from geomm_plugin.evaluation.task import Task as SpaceTask
-from geomm_plugin.evaluation.task import TaskScore, check_tasks
-from geomm_plugin.evaluation.translation import (
-    Evaluation,
-    UnknownWords,
-    chosen_metrics,
-    evaluate,
-)
+from geomm_plugin.evaluation.runs import Run, measure, run_all
+from geomm_plugin.evaluation.task import Score, Task, check_tasks
+from geomm_plugin.evaluation.translation import Translation, UnknownWords, chosen_metrics
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
@@ -40,6 +39,8 @@ from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, job_count
+
+SIZES = (25, 50, 100, 200, 500, 1000, 2000, 5000)  # of the parts of a learning curve
 
 
 def compare(
@@ -53,7 +54,7 @@ def compare(
     baseline: str | None = None,
     each_pair: bool = False,
     by: By | None = None,
-    tasks: SpaceTask | Iterable[SpaceTask] = (),
+    tasks: Task | Iterable[Task] = (),
     oov: UnknownWords = "skip",
     answers: int = 3,
     jobs: int | None = None,
@@ -82,9 +83,9 @@ def compare(
         Fit every tested pair of languages alone, as papers do; by default all languages are fitted
         together, into one space.
     by
-        "spelling", "frequency" or "translations": P@1 of each such group of words is told, too.
+        "spelling", "frequency" or "translations": P@1 of each such group of words, too.
     tasks
-        What else the space of each mapper is scored on, e.g. Sentences(texts); see `task_rows`.
+        What else the space of each mapper is scored on, e.g. Sentences(texts).
     answers
         How many of the best target words are kept for each test word.
     jobs
@@ -104,59 +105,56 @@ def compare(
         )
     job_count(jobs)  # an impossible number is an error
     ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
-    scores = (as_retrieval(retrieval) for retrieval in ranked)
-    task = Task(
-        {language: as_embeddings(value) for language, value in embeddings.items()},
-        as_dictionaries(dictionaries),
-        as_dictionaries(tests),
-        tuple({score.label: score for score in scores}.values()),
+    made = (as_retrieval(retrieval) for retrieval in ranked)
+    given = as_dictionaries(tests)
+    words = Translation(
+        given,
+        tuple({retrieval.label: retrieval for retrieval in made}.values()),
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
         answers,
-        each_pair,
         by,
-        check_tasks(tasks),
     )
-    task.check()
+    experiment = Experiment(
+        {language: as_embeddings(value) for language, value in embeddings.items()},
+        as_dictionaries(dictionaries),
+        given,
+        (words, *check_tasks(tasks)),
+        each_pair,
+    )
+    experiment.check(words)
     return Comparison(
-        tuple(run_all(task.run, chosen, jobs, on_run, cluster)),
+        tuple(run_all(experiment.run, chosen, jobs, on_run, cluster)),
         baseline or next(iter(chosen)),
         seed,
-        task.asked(),
-        task.metrics,
-        provenance_of(task.embeddings, task.dictionaries.items(), task.tests.items()),
+        tuple(words.expected()),
+        provenance_of(experiment.embeddings, experiment.dictionaries.items(), given.items()),
         each_pair,
-        tuple(task.embeddings),
-        by,
+        tuple(experiment.embeddings),
     )
 
 
 @dataclass(frozen=True)
-class Task:
-    """What every mapper is put through."""
+class Experiment:
+    """What every mapper is put through: data that it is fitted to, and tasks, words first."""
 
     embeddings: dict[str, Embeddings]
     dictionaries: dict[tuple[str, str], Dictionary]
     tests: dict[tuple[str, str], Dictionary]
-    retrievals: tuple[Retrieval, ...]
-    metrics: tuple[str, ...]
-    oov: UnknownWords
-    answers: int
+    tasks: tuple[Task, ...]
     each_pair: bool = False
-    by: By | None = None
-    tasks: tuple[SpaceTask, ...] = ()
 
-    def check(self) -> None:
+    def check(self, words: Translation) -> None:
         """Find what would make every mapper fail, before the first one is fitted."""
-        check_by(self.by)
+        check_by(words.by)
         if not self.tests:
             raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
-        for metric in self.metrics:
+        for metric in chosen_metrics(words.metrics):
             registry.metrics[metric]  # an unknown name is an error
-        if not self.retrievals:
+        if not words.retrievals:
             raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
-        for retrieval in self.retrievals:
-            check_parameters(retrieval)
+        for retrieval in words.retrievals:
+            check_parameters(as_retrieval(retrieval))
         for pair in self.tests:
             for language in pair:
                 if language not in self.embeddings:
@@ -164,8 +162,7 @@ class Task:
                         f"The test dictionary {'-'.join(pair)} names the language {language!r}, "
                         f"which has no embeddings; there are {', '.join(self.embeddings)}."
                     )
-        parts = [part for task in self.fits() for part in task.tasks]
-        if self.tasks and not parts:
+        if len(self.tasks) > 1 and all(len(alone.tasks) == 1 for alone in self.fits()):
             raise ParameterError(
                 "None of the pairs that are fitted alone has the texts of the tasks. Give those of "
                 "both languages of a pair, or leave each_pair out."
@@ -174,52 +171,39 @@ class Task:
             if all(language in self.embeddings for language in pair):
                 warn_if_swapped(dictionary, *pair, self.embeddings)
 
-    def asked(self) -> tuple[tuple[str, str], ...]:
-        """Return each (pair, retrieval) that a mapper is scored on, and the averages."""
-        pairs = ["-".join(pair) for pair in self.tests]
-        labels = [retrieval.label for retrieval in self.retrievals]
-        averages = [(AVERAGE, label) for label in labels if len(pairs) > 1]
-        return (*((pair, label) for pair in pairs for label in labels), *averages)
-
-    def fits(self) -> list[Task]:
+    def fits(self) -> list[Experiment]:
         """Return what is fitted at a time: everything, or each tested pair of languages alone."""
         if not self.each_pair:
             return [self]
-        tasks: dict[frozenset[str], Task] = {}
-        for pair, test in self.tests.items():
-            two = frozenset(pair)
-            alone = replace(
+        return [  # both directions of a pair need one fit
+            replace(
                 self,
                 embeddings={name: v for name, v in self.embeddings.items() if name in two},
                 dictionaries={key: d for key, d in self.dictionaries.items() if two == set(key)},
-                tests={pair: test},
+                tests={key: d for key, d in self.tests.items() if two == set(key)},
                 tasks=tuple(part for task in self.tasks if (part := task.among(two)) is not None),
             )
-            known = tasks.get(two, alone)  # both directions of a pair need one fit
-            tasks[two] = replace(known, tests=known.tests | {pair: test})
-        return list(tasks.values())
+            for two in dict.fromkeys(frozenset(pair) for pair in self.tests)
+        ]
 
     def run(self, label: str, mapper: Mapper) -> Run:
-        """Fit a mapper and score it on every test dictionary."""
-        evaluations: list[Evaluation] = []
+        """Fit a mapper and score it on every task."""
         reports: list[FitReport] = []
         costs: list[tuple[float, int]] = []
-        scores: list[TaskScore] = []
+        scores: list[Score] = []
         error = None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                for task in self.fits():
+                for alone in self.fits():
                     fresh = mapper.clone()
-                    given = task.dictionaries if fresh.needs_dictionary else {}
-                    fit = partial(fresh.fit, task.embeddings, given)
-                    costs.append(measure(fit))
+                    given = alone.dictionaries if fresh.needs_dictionary else {}
+                    costs.append(measure(partial(fresh.fit, alone.embeddings, given)))
                     reports.append(report_of(fresh))
-                    space = fresh.map(task.embeddings)
-                    evaluations += task.evaluations(space, task.learnt(fresh))
-                    scores += task.task_scores(space)
+                    space = fresh.map(alone.embeddings)
+                    for task in alone.tasks:
+                        scores += alone.score(task, space, fresh)
             except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
-                evaluations.clear()
                 scores.clear()
                 error = f"{type(failure).__name__}: {failure}"
         return Run(
@@ -228,48 +212,29 @@ class Task:
             sum(seconds for seconds, _ in costs) if costs else None,
             max((peak for _, peak in costs), default=None),
             error,
-            tuple(evaluations),
+            tuple(scores),
             _joined(reports),
             tuple(dict.fromkeys(str(warning.message) for warning in caught)),
-            tuple(scores),
         )
 
-    def task_scores(self, space: SharedSpace) -> Iterator[TaskScore]:
-        """Score a space on every task; one that fails costs no other score."""
-        for task in self.tasks:
-            try:
-                yield from task.score(space)
-            except Exception as failure:
-                yield TaskScore(task.name, {}, {}, error=f"{type(failure).__name__}: {failure}")
+    def score(self, task: Task, space: SharedSpace, mapper: Mapper) -> Sequence[Score]:
+        """Score a space; a task that fails costs no other score, but that of words all."""
+        if isinstance(task, Translation):
+            return replace(task, learnt=self.learnt(task, mapper)).score(space)
+        try:
+            return task.score(space)
+        except Exception as failure:
+            return [Score(task.name, {}, {}, error=f"{type(failure).__name__}: {failure}")]
 
-    def learnt(self, mapper: Mapper) -> dict[str, Reranking]:
+    def learnt(self, words: Translation, mapper: Mapper) -> dict[str, Reranking]:
         """Return the weights of each re-ranking that asks for learnt ones, by its label."""
         return {
             retrieval.label: learn_reranking(
                 mapper.clone(), self.embeddings, self.dictionaries, retrieval=retrieval
             )
-            for retrieval in self.retrievals
+            for retrieval in words.retrievals
             if isinstance(retrieval, Reranked) and retrieval.weights == "learnt"
         }
-
-    def evaluations(
-        self, space: SharedSpace, learnt: Mapping[str, Reranking]
-    ) -> Iterator[Evaluation]:
-        """Score a fitted mapper's space on every test dictionary by every retrieval."""
-        for (source, target), dictionary in self.tests.items():
-            for retrieval in self.retrievals:
-                space.reranking = learnt.get(retrieval.label, {})
-                yield evaluate(
-                    space,
-                    source,
-                    target,
-                    dictionary,
-                    retrieval,
-                    metrics=self.metrics,
-                    oov=self.oov,
-                    answers=self.answers,
-                    by=self.by,
-                )
 
 
 def _joined(reports: list[FitReport]) -> FitReport:
@@ -285,7 +250,7 @@ def _joined(reports: list[FitReport]) -> FitReport:
 
 
 def warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> None:
-    """Say how many test words the mappers learn by heart."""
+    """Warn of test words that are in the training dictionary, too."""
     for (source, target), test in tests.items():
         words = {word for word, _ in test}
         known = words & {word for word, _ in oriented(train, source, target)}
@@ -296,3 +261,54 @@ def warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> N
                 "translation. Take them out of one of the two.",
                 stacklevel=2,
             )
+
+
+def learning_curve(
+    mappers: str | Mapper | Iterable[str | Mapper],
+    embeddings: Mapping[str, object],
+    dictionaries: Dictionaries,
+    tests: Dictionaries,
+    *,
+    sizes: Sequence[int] = SIZES,
+    retrieval: str | Retrieval = "csls",
+    jobs: int | None = None,
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Compare mappers on ever larger parts of the same dictionaries.
+
+    Returns the rows of each comparison with their "size". Sizes beyond the longest dictionary are
+    replaced by all of it.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of source words; each part holds the smaller ones.
+    """
+    given = as_dictionaries(dictionaries)
+    longest = max((len({word for word, _ in pairs}) for pairs in given.values()), default=0)
+    chosen = sorted({min(size, longest) for size in sizes})
+    if not chosen or chosen[0] < 1:
+        raise ParameterError(
+            f"Sizes are numbers of words from 1 on; they are {', '.join(map(str, sizes))}."
+        )
+    mappers = list(label_mappers(mappers).values())
+    rows: list[dict[str, Any]] = []
+    for size in chosen:
+        parts = {pair: part_of(pairs, size, seed) for pair, pairs in given.items()}
+        comparison = compare(
+            mappers, embeddings, parts, tests, retrievals=[retrieval], answers=0, jobs=jobs
+        )
+        rows += [row | {"size": size} for row in comparison.rows]
+    return rows
+
+
+def part_of(dictionary: DictionaryLike, size: int, seed: int = 0) -> Dictionary:
+    """Return all pairs of so many source words, drawn so that a larger part holds a smaller one.
+
+    The order of the lines does not matter to which words are drawn.
+    """
+    pairs = as_dictionary(dictionary)
+    words = sorted({source for source, _ in pairs})
+    order = np.random.default_rng(seed).permutation(len(words))
+    drawn = {words[n] for n in order[:size]}
+    return Dictionary((pair for pair in pairs if pair[0] in drawn), pairs.files)

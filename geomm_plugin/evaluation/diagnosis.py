@@ -1,6 +1,6 @@
 """[evaluate] Why an alignment is good or bad: dictionary, hubs, and how alike two spaces are.
 
-The numbers themselves are in evaluation.isometry.
+The numbers themselves are in evaluation.language_similarity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError
-from geomm_plugin.evaluation.isometry import (
+from geomm_plugin.evaluation.language_similarity import (
     FAR,
     centered,
     hubness,

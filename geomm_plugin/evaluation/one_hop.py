@@ -26,10 +26,10 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
-from geomm_plugin.evaluation.contestants import label_mappers
+from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
-from geomm_plugin.evaluation.tables import Cell, Table, places
+from geomm_plugin.evaluation.table import Cell, Table, places
 from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
 from geomm_plugin.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
@@ -204,7 +204,9 @@ class _Trip:
         space = fitted.map(self.embeddings)
         result = evaluate(space, source, target, self.test, self.retrieval)
         fit = mapper_columns(fitted.get_params(), report_of(fitted))
-        return OneHop(method, label, self.path, result.scores, result.coverage, result.n_words, fit)
+        return OneHop(
+            method, label, self.path, dict(result.scores), result.coverage, result.n_words, fit
+        )
 
     def _pipeline(self, label: str, mapper: Mapper) -> OneHop:
         source, pivot, target = self.path

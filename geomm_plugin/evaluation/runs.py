@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from geomm_plugin import progress
 from geomm_plugin.errors import WorkError
-from geomm_plugin.evaluation.task import TaskScore
+from geomm_plugin.evaluation.task import Score
 from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.text import printable
 from geomm_plugin.work import Cluster, Job, job_count, process_pool, threads_each
 
-AVERAGE = "average"  # the pair of a row that is the mean over all pairs
 RETIMED_SECONDS = 2.0  # shorter work is done twice: for its memory, then for its time
 
 
@@ -33,35 +32,28 @@ class Run:
     fit_seconds: float | None
     peak_bytes: int | None
     error: str | None
-    evaluations: tuple[Evaluation, ...]
+    scores: tuple[Score, ...]  # on words, and on the other tasks
     report: FitReport = field(default_factory=FitReport)
     warnings: tuple[str, ...] = ()
-    tasks: tuple[TaskScore, ...] = ()  # what it scores on tasks, if any were given
+
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """The scores on words."""
+        return [score for score in self.scores if isinstance(score, Evaluation)]
 
     @property
     def pairs_used(self) -> int | None:
-        """How many pairs of dictionaries the fit used; None where its report does not tell."""
+        """How many pairs of dictionaries the fit used; None where its report has no counts."""
         counts = self.report.pairs.values()
         return sum(each.used for each in counts) if counts else None
 
     def cost(self) -> dict[str, Any]:
-        """Return what every row tells of the fit: its time and memory, or why it failed."""
+        """Return what every row has about the fit: its time and memory, or why it failed."""
         return {
             "fit_seconds": self.fit_seconds,
             "peak_memory_mb": None if self.peak_bytes is None else self.peak_bytes / 1e6,
             "error": self.error,
         }
-
-    def groups(self) -> Iterator[tuple[str, str, list[Evaluation]]]:
-        """Go through (pair, retrieval, evaluations): each pair, then the average of several."""
-        for evaluation in self.evaluations:
-            yield "-".join(evaluation.pair), evaluation.retrieval, [evaluation]
-        by_retrieval: dict[str, list[Evaluation]] = {}
-        for evaluation in self.evaluations:
-            by_retrieval.setdefault(evaluation.retrieval, []).append(evaluation)
-        for retrieval, several in by_retrieval.items():
-            if len(several) > 1:
-                yield AVERAGE, retrieval, several
 
 
 def measure(work: Callable[[], object]) -> tuple[float, int]:

@@ -19,7 +19,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.evaluation.metrics import P_AT_1, P_AT_5, P_AT_10, depth_of
-from geomm_plugin.evaluation.task import Task, TaskScore, as_space
+from geomm_plugin.evaluation.task import Score, Task, as_space
 from geomm_plugin.evaluation.texts import has_words, read_texts, text_vectors
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
@@ -66,7 +66,7 @@ class Sentences(Task):
         texts = {name: lines for name, lines in self.texts.items() if name in languages}
         return replace(self, texts=texts) if len(texts) > 1 else None
 
-    def score(self, space: SharedSpace) -> list[TaskScore]:
+    def score(self, space: SharedSpace) -> list[Score]:
         """Search every language's sentences in every other one."""
         vectors = {name: text_vectors(space, name, lines) for name, lines in self.texts.items()}
         known = np.logical_and.reduce([has_words(rows) for rows in vectors.values()])
@@ -89,13 +89,13 @@ class Sentences(Task):
         known: Mask,
         pair: tuple[str, str],
         choice: str | Retrieval,
-    ) -> TaskScore:
+    ) -> Score:
         retrieval = as_retrieval(choice)
         rows = np.flatnonzero(known)
         gold = same_lines([self.texts[pair[1]][row] for row in rows.tolist()])
         index = retrieval.index(source[rows], target[rows])
         ranks = index.ranks(source[rows], gold, depth_of(METRICS))
-        return TaskScore(
+        return Score(
             self.name,
             {"pair": "-".join(pair), "retrieval": retrieval.label},
             {metric.name: metric(ranks) for metric in METRICS},
@@ -121,7 +121,7 @@ def evaluate_sentences(
     space: Mapping[str, object],
     texts: Mapping[str, Sequence[str]],
     retrievals: str | Retrieval | Sequence[str | Retrieval] = ("csls", "cosine"),
-) -> list[TaskScore]:
+) -> list[Score]:
     """Look for the translation of each sentence among all sentences of the other language.
 
     Parameters

@@ -1,22 +1,25 @@
-"""[evaluate] Differences or luck: bootstrap intervals and paired tests over test words.
+"""[evaluate] Differences or chance: bootstrap intervals and paired tests over single items.
 
-A score is the mean over the words of a test dictionary, and for several dictionaries the mean of
-their means. Words are what chance draws: intervals resample them (Efron, 1979). Two mappers are
-compared on the same words (McNemar's exact test): among the words that one gets right and the other
-wrong, each way should be as frequent. Of several mappers one will be ahead by luck; Holm's method
+A score is the mean over items (test words, sentences, texts), and for several dictionaries the mean
+of their means. Items are what chance draws: intervals resample them (Efron, 1979). Two mappers are
+compared on the same items (McNemar's exact test): among those that one gets right and the other
+wrong, each way should be as frequent. Of several mappers one will be ahead by chance; Holm's method
 (1979) adjusts for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from geomm_plugin.arrays import Vector
 
 RESAMPLES = 10_000
+SIGNIFICANT = 0.05
+DIFFERENCE = ("difference", "difference_low", "difference_high", "p_value", "p_holm")
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,40 @@ def paired_p_value(ours: Sequence[Vector], theirs: Sequence[Vector], seed: int =
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for the number of comparisons, so that the best of many is not luck."""
+    """Adjust p-values for the number of comparisons, so that the best of many is not chance."""
     adjusted = [1.0] * len(p_values)
     largest = 0.0
     for place, number in enumerate(np.argsort(p_values, kind="stable")):
         largest = max(largest, min(1.0, (len(p_values) - place) * p_values[number]))
         adjusted[number] = largest
     return adjusted
+
+
+def difference_columns(
+    ours: Sequence[Vector], theirs: Sequence[Vector], seed: int = 0
+) -> dict[str, float]:
+    """Return the columns of a difference; of several samples it is that of the means' mean."""
+    changes = [a - b for a, b in zip(ours, theirs, strict=True)]
+    interval = bootstrap_interval(changes, seed=seed)
+    return {
+        "difference": sum(float(change.mean()) for change in changes) / len(changes),
+        "difference_low": interval.low,
+        "difference_high": interval.high,
+        "p_value": paired_p_value(ours, theirs, seed=seed),
+    }
+
+
+def adjust(rows: Sequence[dict[str, Any]], key: Callable[[dict[str, Any]], Hashable]) -> None:
+    """Fill in p_holm: p-values of the rows with the same key are adjusted for their number."""
+    groups: dict[Hashable, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["p_value"] is not None:
+            groups.setdefault(key(row), []).append(row)
+    for group in groups.values():
+        for row, adjusted in zip(group, holm([r["p_value"] for r in group]), strict=True):
+            row["p_holm"] = adjusted
+
+
+def is_significant(row: dict[str, Any]) -> bool:
+    """True if a row's difference is beyond chance."""
+    return row["p_holm"] is not None and bool(row["p_holm"] < SIGNIFICANT)

@@ -6,42 +6,54 @@ Spearman's correlations of the scores with the cosines in the shared space.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from geomm_plugin.arrays import Vector
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
+from geomm_plugin.evaluation.task import Task, WordScore, as_space, split_pair
 from geomm_plugin.files.text_lines import read_lines, split_columns
 from geomm_plugin.registry.parameters import plain_number
+from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 
 ScoredPairs: TypeAlias = list[tuple[str, str, float]]
+SMALLEST_RANGE = 1e-12  # of the largest value: less is rounding
 
 
-@dataclass(frozen=True)
-class SimilarityEvaluation:
-    """How well cosines agree with human scores."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(Task):
+    """The agreement of cosines with human scores, for pairs of languages."""
 
-    pair: tuple[str, str]
-    pearson: float
-    spearman: float
-    coverage: float
-    n_pairs: int
+    name: ClassVar[str] = "similarity"
+    roles: ClassVar[tuple[str, ...]] = ("test",)
+    of_pairs: ClassVar[bool] = True
 
-    def row(self) -> dict[str, Any]:
-        """Return the numbers as one JSON object."""
-        return {
-            "pair": "-".join(self.pair),
-            "task": "similarity",
-            "pearson": self.pearson,
-            "spearman": self.spearman,
-            "coverage": self.coverage,
-            "n_pairs": self.n_pairs,
-        }
+    tests: Mapping[tuple[str, str], Iterable[tuple[str, str, float]]]
+
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
+    ) -> Self:
+        """Read scored pairs of words: {"test": {"en-es": path}}."""
+        return cls({split_pair(name): read_similarity(p) for name, p in files["test"].items()})
+
+    def among(self, languages: Collection[str]) -> Similarity | None:
+        """Return the scored pairs of these languages."""
+        tests = {pair: test for pair, test in self.tests.items() if {*pair} <= {*languages}}
+        return replace(self, tests=tests) if tests else None
+
+    def score(self, space: SharedSpace) -> list[WordScore]:
+        """Correlate the cosines of each pair of languages with the scores."""
+        return [evaluate_similarity(space, *pair, test) for pair, test in self.tests.items()]
+
+    def __repr__(self) -> str:
+        return f"<Similarity: {', '.join('-'.join(pair) for pair in self.tests)}>"
 
 
 def read_similarity(path: str | Path) -> ScoredPairs:
@@ -69,12 +81,14 @@ def evaluate_similarity(
     source: str,
     target: str,
     pairs: Iterable[tuple[str, str, float]],
-) -> SimilarityEvaluation:
-    """Correlate the cosines of word pairs with their scores.
+) -> WordScore:
+    """Correlate the cosines of word pairs with their scores: "pearson" and "spearman".
 
     A word that the vocabulary does not hold as it is spelt is looked up in lower case.
     """
-    space = space if isinstance(space, SharedSpace) else SharedSpace(space)
+    from scipy.stats import rankdata
+
+    space = as_space(space)
     pairs = list(pairs)
     known = [
         (here, there, score)
@@ -91,12 +105,14 @@ def evaluate_similarity(
     z = space.unit_rows(target).rows(np.array([there for _, there, _ in known])).astype(np.float64)
     cosines = np.einsum("ij,ij->i", x, z)
     scores = np.array([score for _, _, score in known])
-    return SimilarityEvaluation(
-        (source, target),
-        correlation(cosines, scores),
-        correlation(rank_data(cosines), rank_data(scores)),
-        len(known) / len(pairs),
-        len(known),
+    return WordScore(
+        Similarity.name,
+        {"pair": f"{source}-{target}", "task": Similarity.name},
+        {
+            "pearson": correlation(cosines, scores),
+            "spearman": correlation(rankdata(cosines), rankdata(scores)),
+        },
+        details={"coverage": len(known) / len(pairs), "n_pairs": len(known)},
     )
 
 
@@ -106,16 +122,10 @@ def find_row(embeddings: Embeddings, word: str) -> int | None:
     return embeddings.row_of.get(word.lower()) if row is None else row
 
 
-def correlation(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
-    """Return Pearson's correlation; 0 where one side does not vary."""
-    x, y = x - x.mean(), y - y.mean()
-    scale = np.sqrt((x @ x) * (y @ y))
-    return float(x @ y / scale) if scale > 1e-300 else 0.0
+def correlation(x: Vector, y: Vector) -> float:
+    """Return Pearson's correlation; 0 where one side does not vary by more than rounding."""
+    from scipy.stats import pearsonr
 
-
-def rank_data(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the ranks of values; equal ones share their mean rank."""
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(count)
-    ranks: np.ndarray[Any, Any] = (last - (count - 1) / 2)[place]
-    return ranks
+    if any(np.ptp(side) <= SMALLEST_RANGE * np.abs(side).max() for side in (x, y)):
+        return 0.0
+    return float(pearsonr(x, y).statistic)

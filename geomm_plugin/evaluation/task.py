@@ -1,7 +1,7 @@
 """[evaluate] The interface of a task: something that an aligned space can be scored on.
 
-A task holds its data; `score(space)` returns rows of numbers. Rows also carry what each single item
-(a sentence, a text) scored, so that two mappers can be compared item by item.
+A task holds its data; `score(space)` returns scores. A score also holds what each single item (a
+word, a sentence, a text) got, so that two mappers can be compared item by item.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.significance import Interval, bootstrap_interval
 from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.text import html_table
 
 if TYPE_CHECKING:
     from geomm_plugin.retrieval import Retrieval
 
+AVERAGE = "average"  # the pair of a score that is the mean over pairs of languages
+
 
 @dataclass(frozen=True, eq=False)
-class TaskScore:
-    """One row of a task: what it is about, its scores, and the items behind the first score."""
+class Score:
+    """What a space scores on one part of a task: what it is about, numbers, items, details."""
+
+    averaged: ClassVar[bool] = False  # whether tables have the mean over pairs of languages, too
 
     task: str
     about: Mapping[str, str]  # e.g. {"pair": "en-es", "retrieval": "csls"}
@@ -32,25 +37,83 @@ class TaskScore:
     items: Vector | None = None  # one number for each item; the main score is their mean
     details: Mapping[str, Any] = field(default_factory=dict)  # what else a reader should know
     error: str | None = None  # why there is no score
+    parts: tuple[Score, ...] = ()  # of a mean: the scores that it is the mean of
 
     @property
     def main(self) -> str:
         """The name of the score that mappers are compared by."""
         return next(iter(self.scores), "")
 
+    @property
+    def samples(self) -> list[Vector]:
+        """The items: one sample, or of a mean that of each part; none where they are unknown."""
+        return [score.items for score in self.parts or (self,) if score.items is not None]
+
     @cached_property
     def interval(self) -> Interval | None:
         """Where the main score lies with 95 % confidence, if single items are known."""
-        return None if self.items is None else bootstrap_interval([self.items])
+        return bootstrap_interval(self.samples) if self.samples else None
+
+    def bounds(self, seed: int = 0) -> dict[str, float]:
+        """Return the ends of the interval as columns of a row; the seed is that of the draws."""
+        if not self.samples:
+            return {}
+        interval = self.interval if seed == 0 else bootstrap_interval(self.samples, seed=seed)
+        assert interval is not None
+        return {f"{self.main}_low": interval.low, f"{self.main}_high": interval.high}
 
     def row(self, seed: int = 0) -> dict[str, Any]:
         """Return the numbers as one JSON object; the seed is that of the interval."""
         row = {"task": self.task, **self.about, **self.scores}
-        if self.items is not None:
-            interval = self.interval if seed == 0 else bootstrap_interval([self.items], seed=seed)
-            assert interval is not None
-            row |= {f"{self.main}_low": interval.low, f"{self.main}_high": interval.high}
-        return row | dict(self.details)
+        return row | self.bounds(seed) | dict(self.details)
+
+    def _repr_html_(self) -> str:
+        row = {name: value for name, value in self.row().items() if value is not None}
+        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
+        return html_table(list(row), [cells])
+
+
+TaskScore = Score  # its name for plugins written before
+
+
+class WordScore(Score):
+    """A score of words; its row is short, since intervals are drawn where mappers are compared."""
+
+    def row(self, seed: int = 0) -> dict[str, Any]:
+        """Return the numbers as one JSON object."""
+        return {**self.about, **self.scores, **self.details}
+
+
+def averages(scores: Iterable[Score]) -> list[Score]:
+    """Return the means over pairs of languages of scores that differ in nothing else.
+
+    Numbers are means, but counts (`n_words`) are sums; what is None for a pair is left out.
+    """
+    groups: dict[tuple[str, ...], list[Score]] = {}
+    for score in scores:
+        if score.averaged and score.error is None:
+            about = (value for name, value in score.about.items() if name != "pair")
+            groups.setdefault((score.task, *about), []).append(score)
+    return [_mean(several) for several in groups.values() if len(several) > 1]
+
+
+def _mean(several: Sequence[Score]) -> Score:
+    first = several[0]
+    names = dict.fromkeys(name for score in several for name in score.details)
+    return type(first)(
+        first.task,
+        {**first.about, "pair": AVERAGE},
+        {name: _mean_of([score.scores[name] for score in several]) for name in first.scores},
+        details={n: _mean_of([s.details.get(n) for s in several], n) for n in names},
+        parts=tuple(several),
+    )
+
+
+def _mean_of(values: Sequence[Any], name: str = "") -> Any:
+    known = [value for value in values if value is not None]
+    if name.startswith("n_"):
+        return sum(known)
+    return sum(known) / len(known) if known else None
 
 
 class Task(ABC):
@@ -59,6 +122,7 @@ class Task(ABC):
     name: ClassVar[str]
     roles: ClassVar[tuple[str, ...]] = ()  # of its files on the command line: texts, train, test
     ranks: ClassVar[bool] = False  # whether a retrieval can be chosen
+    of_pairs: ClassVar[bool] = False  # whether files belong to pairs of languages: en-es=FILE
 
     @classmethod
     @abstractmethod
@@ -70,7 +134,8 @@ class Task(ABC):
         Parameters
         ----------
         files
-            For each role the files by language, e.g. {"texts": {"en": "s.en.txt", ...}}.
+            For each role the files by language, e.g. {"texts": {"en": "s.en.txt", ...}}, or by pair
+            of languages, {"test": {"en-es": "similarity.txt"}}.
         retrievals
             How targets are ranked; if there are none, the task's own choice.
         """
@@ -86,13 +151,24 @@ class Task(ABC):
         )
 
     @abstractmethod
-    def score(self, space: SharedSpace) -> list[TaskScore]:
-        """Score a space; rows come in the same order whatever the space."""
+    def score(self, space: SharedSpace) -> Sequence[Score]:
+        """Score a space; scores come in the same order whatever the space."""
 
 
 def as_space(space: Mapping[str, object]) -> SharedSpace:
     """Return a shared space itself, or make one of aligned embeddings by language."""
     return space if isinstance(space, SharedSpace) else SharedSpace(space)
+
+
+def split_pair(name: str) -> tuple[str, str]:
+    """Read "en-es"."""
+    source, _, target = name.partition("-")
+    if not (source and target) or "-" in target:
+        raise ParameterError(
+            f"{name!r} is no pair of languages such as en-es. Make the task in Python where the "
+            "name of a language holds a hyphen."
+        )
+    return source, target
 
 
 def check_tasks(tasks: Task | Iterable[Task]) -> tuple[Task, ...]:
@@ -110,7 +186,10 @@ def check_tasks(tasks: Task | Iterable[Task]) -> tuple[Task, ...]:
 @hookimpl
 def register_tasks() -> Iterable[type[Task]]:
     """The built-in tasks."""
+    from geomm_plugin.evaluation.analogy import Analogy
     from geomm_plugin.evaluation.classify import Classify
     from geomm_plugin.evaluation.sentences import Sentences
+    from geomm_plugin.evaluation.similarity import Similarity
+    from geomm_plugin.evaluation.translation import Translation
 
-    return [Sentences, Classify]
+    return [Sentences, Classify, Translation, Similarity, Analogy]

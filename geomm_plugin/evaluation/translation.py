@@ -7,25 +7,32 @@ among all target words, where wrong words with an equal score come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from geomm_plugin import registry
+from geomm_plugin import progress, registry
 from geomm_plugin.arrays import RowIndices
-from geomm_plugin.dictionary import Dictionary, DictionaryLike, as_dictionary, warn_if_swapped
+from geomm_plugin.dictionary import (
+    Dictionary,
+    DictionaryLike,
+    as_dictionary,
+    read_dictionary,
+    warn_if_swapped,
+)
 from geomm_plugin.errors import DictionaryError, ParameterError
-from geomm_plugin.evaluation.breakdown import By, break_down, check_by
+from geomm_plugin.evaluation.breakdown import GROUPS, By, break_down, check_by
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
+from geomm_plugin.evaluation.task import Score, Task, WordScore, as_space, averages, split_pair
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
-from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.text import html_table
+from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, compute_pool
 
 UnknownWords = Literal["skip", "wrong"]
+WORDS = "bli"  # the name of word translation among tasks: bilingual lexicon induction
 
 
 @dataclass(frozen=True)
@@ -40,42 +47,110 @@ class WordResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """The scores of one language pair, and the words behind them."""
+class Evaluation(WordScore):
+    """The scores of one language pair, and the words behind them.
 
-    pair: tuple[str, str]
-    retrieval: str
-    scores: dict[str, float]  # by metric
-    coverage: float
-    n_words: int
-    words: tuple[WordResult, ...]
-    missing: tuple[str, ...]  # test words that were not evaluated (or counted as wrong)
-    ranks: RowIndices  # of the words, and NOT_FOUND of the missing ones that count as wrong
-    by: By | None = None  # how the rows break P@1 down; see evaluation.breakdown
+    `scores` are by metric; `details` hold the coverage, the number of words, and P@1 and number of
+    each group of words.
+    """
 
-    def row(self) -> dict[str, Any]:
-        """Return the numbers as one JSON object."""
-        return {
-            "pair": "-".join(self.pair),
-            "retrieval": self.retrieval,
-            **self.scores,
-            "coverage": self.coverage,
-            "n_words": self.n_words,
-            **self.parts(),
-        }
+    averaged: ClassVar[bool] = True
 
-    def _repr_html_(self) -> str:
-        row = {name: value for name, value in self.row().items() if value is not None}
-        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
-        return html_table(list(row), [cells])
+    pair: tuple[str, str] = ("", "")
+    words: tuple[WordResult, ...] = ()
+    missing: tuple[str, ...] = ()  # test words that were not evaluated (or counted as wrong)
+    ranks: RowIndices = field(default_factory=lambda: np.empty(0, np.intp))  # see `evaluate`
 
-    def parts(self) -> dict[str, Any]:
-        """Return P@1 and the number of words of each group that P@1 is broken down by."""
-        parts: dict[str, Any] = {}
-        for group in [] if self.by is None else break_down(self, self.by):
-            parts[f"p@1 {group.name}"] = group.p_at_1
-            parts[f"n_words {group.name}"] = len(group.words)
-        return parts
+    @property
+    def retrieval(self) -> str:
+        """The label of the retrieval."""
+        return self.about["retrieval"]
+
+    @property
+    def coverage(self) -> float:
+        """The share of test words that the vocabularies hold, with a translation."""
+        return float(self.details["coverage"])
+
+    @property
+    def n_words(self) -> int:
+        """How many words the scores are the mean over."""
+        return int(self.details["n_words"])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Translation(Task):
+    """The translation of each word of test dictionaries, among all words of the other language."""
+
+    name: ClassVar[str] = WORDS
+    roles: ClassVar[tuple[str, ...]] = ("test",)
+    ranks: ClassVar[bool] = True
+    of_pairs: ClassVar[bool] = True
+
+    tests: Mapping[tuple[str, str], DictionaryLike]
+    retrievals: Sequence[str | Retrieval] = ("csls",)
+    metrics: str | Iterable[str] | None = None  # registered names; None: all
+    oov: UnknownWords = "skip"
+    answers: int = 0  # how many of the best target words are kept for each word
+    by: By | None = None
+    learnt: Mapping[str, Reranking] | None = None  # weights to use, by the retrieval's label
+
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
+    ) -> Self:
+        """Read test dictionaries: {"test": {"en-es": path}}."""
+        tests = {split_pair(name): read_dictionary(path) for name, path in files["test"].items()}
+        return cls(tests, retrievals) if retrievals else cls(tests)
+
+    def among(self, languages: Collection[str]) -> Translation | None:
+        """Return the tests of pairs of these languages."""
+        tests = {pair: test for pair, test in self.tests.items() if {*pair} <= {*languages}}
+        return replace(self, tests=tests) if tests else None
+
+    def score(self, space: SharedSpace) -> list[Evaluation]:
+        """Translate the words of each dictionary by each retrieval."""
+        scores = []
+        for (source, target), test in self.tests.items():
+            with progress.task(f"Evaluating {source}-{target}"):
+                for choice in self.retrievals:
+                    retrieval = as_retrieval(choice)
+                    if self.learnt is not None:
+                        space.reranking = self.learnt.get(retrieval.label, {})
+                    scores.append(
+                        evaluate(
+                            space,
+                            source,
+                            target,
+                            test,
+                            retrieval,
+                            metrics=self.metrics,
+                            oov=self.oov,
+                            answers=self.answers,
+                            by=self.by,
+                        )
+                    )
+        return scores
+
+    def expected(self) -> list[Score]:
+        """Return scores as every space gives them, and their means, with no word right."""
+        groups = [] if self.by is None else GROUPS[self.by][0]
+        parts = {f"{what} {group}": 0 for group in groups for what in ("p@1", "n_words")}
+        scores = [
+            Evaluation(
+                self.name,
+                {"pair": "-".join(pair), "retrieval": as_retrieval(choice).label},
+                dict.fromkeys(chosen_metrics(self.metrics), 0.0),
+                np.zeros(1),
+                {"coverage": 0.0, "n_words": 0, **parts},
+                pair=pair,
+            )
+            for pair in self.tests
+            for choice in self.retrievals
+        ]
+        return [*scores, *averages(scores)]
+
+    def __repr__(self) -> str:
+        return f"<Translation: {', '.join('-'.join(pair) for pair in self.tests)}>"
 
 
 def evaluate(
@@ -94,6 +169,8 @@ def evaluate(
 ) -> Evaluation:
     """Score the translations of a test dictionary's source words.
 
+    `ranks` of the result are those of its words, and NOT_FOUND of missing ones that count as wrong.
+
     Parameters
     ----------
     space
@@ -106,7 +183,7 @@ def evaluate(
     answers
         How many of the best target words are kept for each word.
     by
-        "spelling", "frequency" or "translations": rows then tell P@1 of each such group of words.
+        "spelling", "frequency" or "translations": rows also have P@1 of each such group of words.
     jobs
         How many threads compare words at the same time; -1 is one for each core. By default the
         threads of BLAS. The scores are the same.
@@ -117,7 +194,7 @@ def evaluate(
     if oov not in ("skip", "wrong"):
         raise ParameterError(f"oov is 'skip' or 'wrong', not {oov!r}.")
     retrieval = as_retrieval(retrieval)
-    space = space if isinstance(space, SharedSpace) else SharedSpace(space)
+    space = as_space(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, as_dictionary(dictionary))
     searched = space.index(source, target, retrieval)
@@ -146,16 +223,22 @@ def evaluate(
     )
     if oov == "wrong":
         ranks = np.concatenate([ranks, np.full(len(missing), NOT_FOUND)])
+    details: dict[str, Any] = {
+        "coverage": len(gold) / (len(gold) + len(missing)),
+        "n_words": len(ranks),
+    }
+    for group in [] if by is None else break_down(words, by):
+        details |= {f"p@1 {group.name}": group.p_at_1, f"n_words {group.name}": len(group.words)}
     return Evaluation(
-        (source, target),
-        retrieval.label,
+        WORDS,
+        {"pair": f"{source}-{target}", "retrieval": retrieval.label},
         scores_of(chosen, ranks),
-        len(gold) / (len(gold) + len(missing)),
-        len(ranks),
-        words,
-        tuple(missing),
-        ranks,
-        by,
+        chosen[0].score(ranks),
+        details,
+        pair=(source, target),
+        words=words,
+        missing=tuple(missing),
+        ranks=ranks,
     )
 
 

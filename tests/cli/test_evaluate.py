@@ -21,9 +21,9 @@ from geomm_plugin.cli.options import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import evaluate_analogies
-from geomm_plugin.evaluation.contestants import choose_mappers
 from geomm_plugin.evaluation.diagnosis import diagnose
-from geomm_plugin.evaluation.likeness import likeness
+from geomm_plugin.evaluation.language_similarity import language_similarity
+from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.similarity import evaluate_similarity
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.registry import as_mapper
@@ -93,10 +93,10 @@ def test_evaluate_does_the_other_tasks(demo, model, tmp_path):
     expected = evaluate_similarity(space, "en", "es", pairs).row()
     assert numbers(row) == {"mapper": "procrustes", **expected}
     rows = json.loads(run("evaluate", *base, "--task", "analogy", "-d", f"en={questions}").stdout)
-    expected = evaluate_analogies(
-        space, "en", {"numbers": [("two", "second", "three", "third")]}
-    ).rows()
-    assert [numbers(row) for row in rows] == [{"mapper": "procrustes", **one} for one in expected]
+    expected = evaluate_analogies(space, "en", {"numbers": [("two", "second", "three", "third")]})
+    assert [numbers(row) for row in rows] == [
+        {"mapper": "procrustes", **one.row()} for one in expected
+    ]
     wrong = run("evaluate", *base, "--task", "analogy", "-d", f"en-es={questions}", status=2)
     assert "one language" in wrong.stderr
 
@@ -154,7 +154,7 @@ def test_diagnose_prints_what_python_returns(demo):
 
 
 def test_diagnose_without_a_dictionary_prints_what_python_returns(demo):
-    (expected,) = likeness(demo[0])
+    (expected,) = language_similarity(demo[0])
     (row,) = json.loads(run("diagnose", *FILES, *LIMIT, "--json").stdout)
     assert row == json.loads(json.dumps(expected.row()))
     text = run("diagnose", *FILES, *LIMIT).stdout

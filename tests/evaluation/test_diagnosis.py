@@ -6,7 +6,7 @@ import pytest
 from geomm_plugin import Embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation.diagnosis import diagnose
-from geomm_plugin.evaluation.isometry import (
+from geomm_plugin.evaluation.language_similarity import (
     hubness,
     laplacian_difference,
     own_hubness,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from geomm_plugin.evaluation.logistic import (
+from geomm_plugin.evaluation.classify import (
     STRENGTHS,
     best_strength,
     cross_validate,
@@ -56,7 +56,7 @@ def test_of_equally_accurate_values_the_smallest_is_taken():
 
 
 def test_no_larger_value_is_tried_after_two_worse_ones(clouds, monkeypatch):
-    from geomm_plugin.evaluation import logistic
+    from geomm_plugin.evaluation import classify
 
     vectors, labels = clouds
     tried = []
@@ -72,7 +72,7 @@ def test_no_larger_value_is_tried_after_two_worse_ones(clouds, monkeypatch):
         tried.append(C)
         return Guess(C)
 
-    monkeypatch.setattr(logistic, "fit_logistic", fit)
+    monkeypatch.setattr(classify, "fit_logistic", fit)
     accuracies = cross_validate(vectors, labels)
     assert list(accuracies) == list(STRENGTHS[:4]) and accuracies[STRENGTHS[1]] == 0.25
     assert set(tried) == set(STRENGTHS[:4])

@@ -18,7 +18,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.cli import group
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.evaluation.learning_curve import learning_curve, part_of
+from geomm_plugin.evaluation.comparison import learning_curve, part_of
 from geomm_plugin.fit_report import Choice, FitReport
 from geomm_plugin.normalize import unit
 from geomm_plugin.views.palette import SERIES

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from geomm_plugin.evaluation.paper.published import PaperTable
-from geomm_plugin.evaluation.tables import markdown_table, text_table
+from geomm_plugin.evaluation.table import markdown_table, text_table
 
 DIGITS = {"table4": 2, "table5": 2}  # behind the point, as the paper has them; 1 elsewhere
 FOLDER = " --folder "  # ends the names of languages in a line that fetches data

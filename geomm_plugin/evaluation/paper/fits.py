@@ -66,9 +66,11 @@ class _Loaded:
 def _score(kind: str, data: PaperData, column: Column, system: System, space: SharedSpace) -> float:
     source, target = column.languages
     if kind == "similarity":
-        return evaluate_similarity(space, source, target, data.similarity(source, target)).pearson
+        return evaluate_similarity(space, source, target, data.similarity(source, target)).scores[
+            "pearson"
+        ]
     if kind == "analogy":
-        return 100 * evaluate_analogies(space, target, data.analogies()).total.accuracy
+        return 100 * evaluate_analogies(space, target, data.analogies())[0].scores["accuracy"]
     test = data.dictionary(column.data, source, target, "test")
     result = evaluate(space, source, target, test, system.retrieval, metrics=["p@1"])
     return 100 * result.scores["p@1"]

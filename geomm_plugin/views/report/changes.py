@@ -15,7 +15,7 @@ def changes_data(comparison: Comparison) -> dict[str, Any]:
     Target words are numbers into one list for each pair, since mappers mostly give the same ones.
     """
     runs = [run for run in comparison.runs if run.error is None]
-    first = runs[0].evaluations if runs else ()
+    first = runs[0].evaluations if runs else []
     return {
         "mappers": [run.label for run in runs],
         "baseline": comparison.baseline,

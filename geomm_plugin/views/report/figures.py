@@ -7,8 +7,8 @@ import numpy as np
 from geomm_plugin.evaluation.breakdown import break_down
 from geomm_plugin.evaluation.metrics import precision_at
 from geomm_plugin.evaluation.outcome import Comparison
-from geomm_plugin.evaluation.runs import AVERAGE
 from geomm_plugin.evaluation.significance import bootstrap_interval
+from geomm_plugin.evaluation.task import AVERAGE
 from geomm_plugin.views.markup import Markup, join, tag
 from geomm_plugin.views.report.charts import (
     Series,
@@ -26,7 +26,7 @@ def bars_section(comparison: Comparison) -> Markup:
     """Draw P@1 with intervals, one chart for each pair and retrieval."""
     order = {run.label: n for n, run in enumerate(comparison.runs)}
     groups: dict[tuple[str, str], list[Series]] = {}
-    for row in comparison.numbers:
+    for row in comparison.part().rows:
         if row["error"] is None:
             label = row["mapper"]
             bar = Series(label, order[label], (row["p@1"],), row["p@1_low"], row["p@1_high"])
@@ -43,7 +43,7 @@ def spelling_section(comparison: Comparison) -> Markup:
     counts: dict[tuple[str, str, str], int] = {}
     for n, run in enumerate(comparison.runs):
         for evaluation in run.evaluations:
-            for group in break_down(evaluation, "spelling"):
+            for group in break_down(evaluation.words, "spelling"):
                 if group.p_at_1 is None:
                     continue
                 key = "-".join(evaluation.pair), evaluation.retrieval, group.name
@@ -56,8 +56,8 @@ def spelling_section(comparison: Comparison) -> Markup:
         words = f"{counts[pair, retrieval, name]:,} words"
         charts.append(bar_chart(f"{pair}, {retrieval}, {name} spelling: P@1 of {words}", series))
     note = (
-        "Words whose translation is the same word, one spelt alike (a cognate), or a different "
-        "one. A gain on names alone is seen here. Lines: 95 % intervals."
+        "Words whose translation has identical spelling, is a cognate, or is spelt differently. "
+        " A gain on names alone is seen here. Lines: 95 % intervals."
     )
     return _charts("Where the points come from", charts, note)
 
@@ -66,7 +66,7 @@ def differences_section(comparison: Comparison) -> Markup:
     """Draw how far each mapper is ahead of the baseline, with its interval: a forest plot."""
     order = {run.label: n for n, run in enumerate(comparison.runs)}
     groups: dict[tuple[str, str], list[Series]] = {}
-    for row in comparison.numbers:
+    for row in comparison.part().rows:
         if row["difference"] is not None:
             label, low, high = row["mapper"], row["difference_low"], row["difference_high"]
             point = Series(label, order[label], (row["difference"],), low, high)
@@ -104,7 +104,7 @@ def curves_section(comparison: Comparison) -> Markup:
 
 def cost_section(comparison: Comparison) -> Markup:
     """Draw P@1 against the time of the fit."""
-    rows = [row for row in comparison.numbers if row["error"] is None]
+    rows = [row for row in comparison.part().rows if row["error"] is None]
     several = any(row["pair"] == AVERAGE for row in rows)
     order = {run.label: n for n, run in enumerate(comparison.runs)}
     groups: dict[tuple[str, str], list[Series]] = {}

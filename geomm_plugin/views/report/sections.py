@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from geomm_plugin.evaluation.differences import is_significant
 from geomm_plugin.evaluation.outcome import Comparison
-from geomm_plugin.evaluation.outcome_tables import word_places
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
+from geomm_plugin.evaluation.significance import is_significant
 from geomm_plugin.views.markup import (
     Content,
     Markup,
@@ -57,8 +56,9 @@ def table_section(comparison: Comparison) -> Markup:
         ("Fit, s", False),
         ("Fit, MB", False),
     ]
-    rows = by_pair(comparison.numbers)
-    places = word_places(rows)
+    words = comparison.part()
+    rows = by_pair(words.rows)
+    places = words.places(rows)
     body = [
         _table_row(row, others, place, len(columns))
         for row, place in zip(rows, places, strict=True)

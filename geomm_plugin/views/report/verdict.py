@@ -1,22 +1,20 @@
-"""What a comparison says, in sentences: who leads, by how much, and whether luck explains it."""
+"""What a comparison says, in sentences: who leads, by how much, and whether chance explains it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from geomm_plugin.evaluation.differences import is_significant
-from geomm_plugin.evaluation.outcome import Comparison
-from geomm_plugin.evaluation.task import TaskScore
+from geomm_plugin.evaluation.outcome import Comparison, TaskTable
+from geomm_plugin.evaluation.significance import is_significant
+from geomm_plugin.evaluation.translation import WORDS
 
 
 def verdicts(comparison: Comparison) -> list[tuple[str, str]]:
     """Return (what was scored, sentence) for each pair and their average, then for each task."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in comparison.numbers:
-        groups.setdefault((f"{row['pair']}, {row['retrieval']}", "p@1"), []).append(row)
-    for score, rows in comparison.tasks:
-        for row in rows:
-            groups.setdefault((about_text(score, row), score.main), []).append(row)
+    for part in comparison.parts:
+        for row in part.rows:
+            groups.setdefault((about_text(part, row), part.main), []).append(row)
     known = {key: [row for row in rows if row["error"] is None] for key, rows in groups.items()}
     return [
         (where, _sentence(rows, main, comparison.baseline))
@@ -25,12 +23,12 @@ def verdicts(comparison: Comparison) -> list[tuple[str, str]]:
     ]
 
 
-def about_text(score: TaskScore, row: dict[str, Any]) -> str:
+def about_text(part: TaskTable, row: dict[str, Any]) -> str:
     """Say what a row of a task is about, e.g. "sentences, en-es, csls"."""
     plain = ("pair", "retrieval")  # which speak for themselves
-    about = {name: row[name] for name in score.about if row.get(name)}
+    about = {name: row[name] for name in part.about if row.get(name) and name != "task"}
     texts = [value if name in plain else f"{name} {value}" for name, value in about.items()]
-    return ", ".join([score.task, *texts])
+    return ", ".join(texts if part.task == WORDS else [part.task, *texts])
 
 
 def _sentence(rows: list[dict[str, Any]], main: str, baseline: str) -> str:
@@ -44,14 +42,14 @@ def _sentence(rows: list[dict[str, Any]], main: str, baseline: str) -> str:
         interval = f"{signed(best['difference_low'])} to {signed(best['difference_high'])}"
         lead = f"{signed(best['difference'])} against {baseline}"
         lead += f" ({interval}; p = {best['p_holm']:.2g})"
-        luck = "luck hardly explains it" if is_significant(best) else "it may be luck"
-        return f"{leads}, {lead}: {luck}."
+        sure = "beyond chance" if is_significant(best) else "within chance"
+        return f"{leads}, {lead}: {sure}."
     if best["mapper"] != baseline:
         return f"{leads}."
     behind = [row["mapper"] for row in rows if is_significant(row)]
     if behind:
-        return f"{leads}; {', '.join(behind)} {_are(behind)} behind by more than luck explains."
-    return f"{leads}, but the others may be behind by luck only."
+        return f"{leads}; {', '.join(behind)} {_are(behind)} behind, beyond chance."
+    return f"{leads}; the others are behind within chance."
 
 
 def signed(value: float) -> str:

@@ -91,7 +91,7 @@ def test_similarity_and_analogy_are_scored(folder, demo):
     two = {language: demo.embeddings[language].head(WORDS) for language in ("en", "es")}
     space = get_mapper("procrustes").fit(two, {("en", "es"): demo.train["en", "es"]}).map(two)
     scored = [(*pair, number % 5) for number, pair in enumerate(demo.test["en", "es"])]
-    expected = evaluate_similarity(space, "en", "es", scored).pearson
+    expected = evaluate_similarity(space, "en", "es", scored).scores["pearson"]
     assert cells_of(table)["Procrustes", "en-es"].ours == pytest.approx(expected)
     rows = make_table("table5", PaperFolder(folder), mappers=["none", "procrustes"]).rows()
     assert [row["system"] for row in rows] == ["Original English embeddings", "Procrustes"]

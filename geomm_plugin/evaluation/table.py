@@ -1,27 +1,28 @@
 """[evaluate] Rows of numbers as text, Markdown, CSV, JSON, LaTeX, HTML and a pandas DataFrame.
 
 What has rows and cells (a comparison, scores, ways through a pivot) inherits from Table, and can be
-shown in all of these ways.
+shown in all of these ways. On a terminal that is too narrow for a table, columns that are the same
+in all rows stand once above it, and what follows a number (its interval) stands below it.
 """
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from geomm_plugin.errors import missing_extra
-from geomm_plugin.text import printable, terminal_width
+from geomm_plugin.text import escaped, printable, terminal_width
 
 if TYPE_CHECKING:
     import pandas
 
+GAP = "  "  # between columns of text
 NARROW_COLUMN = 12  # characters; such a column, mostly of numbers, is not folded
 
 
@@ -35,6 +36,9 @@ class Cell:
     number: bool = False  # aligned to the right
 
 
+Cells: TypeAlias = list[list[Cell]]  # header and rows
+
+
 class Table(ABC):
     """Rows that can be shown in many ways."""
 
@@ -44,20 +48,16 @@ class Table(ABC):
         """All numbers, one JSON-like object a row."""
 
     @abstractmethod
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> Cells:
         """Return header and rows as short texts."""
 
-    def paper_cells(self) -> list[list[Cell]]:
-        """Return header and rows as a paper shows them; by default all of them."""
-        return self.cells()
+    def tables(self) -> list[Cells]:
+        """Return all tables, each as header and rows; by default one."""
+        return [self.cells()]
 
-    def more_cells(self) -> list[list[list[Cell]]]:
-        """Return further tables that follow the first, each as header and rows."""
-        return []
-
-    def more_paper_cells(self) -> list[list[list[Cell]]]:
-        """Return further tables as a paper shows them; by default all of them."""
-        return self.more_cells()
+    def paper_tables(self) -> list[Cells]:
+        """Return the tables as a paper shows them; by default as they are."""
+        return self.tables()
 
     def notes(self) -> list[str]:
         """Return sentences that belong below the table."""
@@ -78,9 +78,9 @@ class Table(ABC):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown; the best of its kind is bold."""
-        tables = [self.cells(), *self.more_cells()]
         return "\n".join(
-            markdown_table([[_marked(cell) for cell in line] for line in cells]) for cells in tables
+            markdown_table([[_marked(cell) for cell in line] for line in cells])
+            for cells in self.tables()
         )
 
     def to_latex(self) -> str:
@@ -90,7 +90,7 @@ class Table(ABC):
         or LuaLaTeX. A comparison has a column for each pair, P@1 in percent, and a star where the
         difference from the baseline is significant.
         """
-        tables = map(_latex_table, [self.paper_cells(), *self.more_paper_cells()])
+        tables = map(_latex_table, self.paper_tables())
         notes = [f"% {_latex_text(note)}\n" for note in self.notes()]
         return "\n\\medskip\n\n".join(tables) + "".join(notes)
 
@@ -104,12 +104,11 @@ class Table(ABC):
 
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
-        tables = "".join(map(_html_table, [self.cells(), *self.more_cells()]))
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
-        return f"{tables}{notes}".encode("utf-8", "backslashreplace").decode("utf-8")
+        notes = (f"<p>{escaped(note)}</p>" for note in self.notes())
+        return "".join([*map(_html_table, self.tables()), *notes])
 
     def __str__(self) -> str:
-        tables = map(text_of_cells, [self.cells(), *self.more_cells()])
+        tables = map(text_of_cells, self.tables())
         return "\n".join(["\n\n".join(tables), *self.notes()])
 
 
@@ -136,27 +135,39 @@ def _markdown_text(text: str) -> str:
 
 
 def text_table(rows: list[list[str]]) -> str:
-    """Return rows of cells in columns; on a terminal, cells are folded to its width."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    """Return rows of texts in columns; on a terminal, they are folded to its width."""
+    return text_of_cells([[Cell(text) for text in row] for row in rows])
+
+
+def text_of_cells(cells: Cells) -> str:
+    """Return header and rows in columns, no wider than the terminal, if there is one."""
+    lines = [[printable(cell.text + cell.after) for cell in line] for line in cells]
     width = terminal_width()
-    if width is not None and sum(widths) + 2 * len(widths) - 2 > width:
-        return _folded(rows, widths, width)
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    natural = sum(max(map(len, column)) + len(GAP) for column in zip(*lines, strict=True))
+    if width is None or natural - len(GAP) <= width:
+        return _columns(lines, natural)
+    header, *body = lines
+    values = [{line[at] for line in body} for at in range(len(header))]
+    same = [at for at in range(1, len(header)) if len(body) > 1 and len(values[at]) == 1]
+    once = ", ".join(f"{header[at]} {body[0][at]}" for at in same if body[0][at])
+    rest = [[_on_two_lines(c) for at, c in enumerate(line) if at not in same] for line in cells]
+    return "\n".join([*([_columns([[once]], width)] if once else []), _columns(rest, width)])
 
 
-def _folded(rows: list[list[str]], widths: list[int], width: int) -> str:
-    """Return rows in columns that together are no wider than a terminal; long cells are folded."""
+def _on_two_lines(cell: Cell) -> str:
+    return "\n".join(printable(text.strip()) for text in (cell.text, cell.after) if text)
+
+
+def _columns(rows: list[list[str]], width: int) -> str:
+    """Return rows in columns that together are no wider than this; long texts are folded."""
     from rich.console import Console
     from rich.table import Table as Columns
     from rich.text import Text
 
-    table = Columns(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for widest in widths:
-        table.add_column(overflow="fold", no_wrap=widest <= NARROW_COLUMN)
+    table = Columns(box=None, pad_edge=False, show_header=False, padding=(0, len(GAP), 0, 0))
+    for column in zip(*rows, strict=True):
+        longest = max(len(word) for text in column for word in text.split("\n"))
+        table.add_column(overflow="fold", no_wrap=longest <= NARROW_COLUMN)
     for row in rows:
         table.add_row(*map(Text, row))
     # Written to a text: rich's own ways to a terminal know nothing of what is printable.
@@ -164,11 +175,6 @@ def _folded(rows: list[list[str]], widths: list[int], width: int) -> str:
     with console.capture() as capture:
         console.print(table)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
-
-
-def text_of_cells(cells: list[list[Cell]]) -> str:
-    """Return header and rows in columns."""
-    return text_table([[cell.text + cell.after for cell in line] for line in cells])
 
 
 def _flat(value: object) -> object:
@@ -205,7 +211,7 @@ def _latex_text(text: str) -> str:
     return escaped.replace("--", "-{}-").replace("--", "-{}-")  # no dash
 
 
-def _latex_table(cells: list[list[Cell]]) -> str:
+def _latex_table(cells: Cells) -> str:
     header, *body = cells
     numbers = [all(line[at].number for line in body) for at in range(len(header))]
     lines = [
@@ -231,17 +237,17 @@ def _latex_cell(cell: Cell) -> str:
     return text + _latex_text(cell.after).replace("{*}", "$^{*}$")
 
 
-def _html_table(cells: list[list[Cell]]) -> str:
+def _html_table(cells: Cells) -> str:
     header, *body = cells
-    head = "".join(f"<th>{html.escape(cell.text)}</th>" for cell in header)
+    head = "".join(f"<th>{escaped(cell.text)}</th>" for cell in header)
     lines = ["".join(_html_cell(cell) for cell in line) for line in body]
     table = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table>"
 
 
 def _html_cell(cell: Cell) -> str:
-    text = html.escape(cell.text)
+    text = escaped(cell.text)
     if cell.place in (1, 2):
         element = "b" if cell.place == 1 else "u"
         text = f"<{element}>{text}</{element}>"
-    return f"<td>{text}{html.escape(cell.after)}</td>"
+    return f"<td>{text}{escaped(cell.after)}</td>"

@@ -8,23 +8,22 @@ from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.significance import paired_p_value
-from geomm_plugin.evaluation.task import Task, TaskScore
-from geomm_plugin.evaluation.task_rows import task_rows
+from geomm_plugin.evaluation.task import Score, Task
 
 
 def run_of(label, *items):
     scores = [
-        TaskScore("t", {"pair": name}, {"p@1": float(np.mean(values))}, np.array(values, float))
+        Score("t", {"pair": name}, {"p@1": float(np.mean(values))}, np.array(values, float))
         for name, values in zip(("a-b", "b-a"), items, strict=False)
     ]
-    return Run(label, {}, 0.0, 0, None, (), tasks=tuple(scores))
+    return Run(label, {}, 0.0, 0, None, tuple(scores))
 
 
 def test_differences_are_paired_by_item_and_adjusted():
     generator = np.random.default_rng(0)
     one, two, three = generator.integers(0, 2, (3, 2, 60))
     runs = [run_of("one", *one), run_of("two", *two), run_of("three", *three)]
-    rows = task_rows(runs, "one")
+    rows = Comparison(tuple(runs), "one").rows
     assert [row["mapper"] for row in rows] == ["one"] * 2 + ["two"] * 2 + ["three"] * 2
     assert rows[0]["difference"] is None and rows[0]["p_holm"] is None
     row = rows[3]
@@ -37,11 +36,11 @@ def test_differences_are_paired_by_item_and_adjusted():
 
 def test_scores_without_items_have_a_difference_and_no_test():
     runs = [
-        Run(label, {}, 0.0, 0, None, (), tasks=(TaskScore("t", {}, {"r": value}),))
+        Run(label, {}, 0.0, 0, None, (Score("t", {}, {"r": value}),))
         for label, value in (("one", 0.5), ("two", 0.75))
     ]
-    assert task_rows(runs, "one")[1]["difference"] == 0.25
-    assert task_rows(runs, "one")[1]["p_value"] is None
+    assert Comparison(tuple(runs), "one").rows[1]["difference"] == 0.25
+    assert Comparison(tuple(runs), "one").rows[1]["p_value"] is None
 
 
 def test_compare_scores_tasks_on_each_mappers_space(demo):
@@ -53,7 +52,7 @@ def test_compare_scores_tasks_on_each_mappers_space(demo):
     )
     space = get_mapper("cca").fit(two, {pair: demo.train[pair]}).map(two)
     expected = [score.scores["p@1"] for score in task.score(space)]
-    rows = [row for row in found.task_rows if row["mapper"] == "cca"]
+    rows = [row for row in found.part("sentences").rows if row["mapper"] == "cca"]
     assert [row["p@1"] for row in rows] == expected
     assert [row["pair"] for row in rows] == ["en-es", "es-en"]
     assert found.rows[-1]["task"] == "sentences" and found.rows[-1]["versions"]
@@ -71,7 +70,7 @@ def test_pairs_fitted_alone_are_scored_on_their_part_of_a_task(demo):
     learnt = {pair: demo.train[pair] for pair in pairs}
     tests = {pair: demo.test[pair] for pair in pairs}
     found = compare("procrustes", small, learnt, tests, tasks=tasks, each_pair=True)
-    rows = found.task_rows
+    rows = found.rows
     assert [row["pair"] for row in rows if row["task"] == "sentences"] == [
         *("en-es", "es-en", "en-it", "it-en"),
     ]
@@ -105,7 +104,7 @@ def test_a_task_that_fails_costs_no_other_score(demo):
     found = compare(
         "procrustes", two, {pair: demo.train[pair]}, {pair: demo.test[pair]}, tasks=Failing()
     )
-    assert found.numbers[0]["error"] is None and found.numbers[0]["p@1"] > 0
+    assert found.rows[0]["error"] is None and found.rows[0]["p@1"] > 0
     assert found.rows[-1]["error"] == "RuntimeError: no such luck"
     assert "procrustes, failing: RuntimeError: no such luck" in str(found)
     with pytest.raises(ParameterError, match="cannot be divided by pairs"):
@@ -114,7 +113,7 @@ def test_a_task_that_fails_costs_no_other_score(demo):
 
 def test_a_mapper_that_failed_has_rows_of_tasks_with_its_reason():
     runs = [run_of("one", [0, 1], [1, 1]), Run("bad", {}, None, None, "ValueError: no", ())]
-    rows = task_rows(runs, "one")[2:]
+    rows = Comparison(tuple(runs), "one").rows[2:]
     assert [(row["mapper"], row["pair"], row["p@1"]) for row in rows] == [
         *(("bad", "a-b", None), ("bad", "b-a", None)),
     ]

@@ -5,8 +5,7 @@ import pytest
 
 from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.errors import LanguagesError
-from geomm_plugin.evaluation.isometry import relational_similarity
-from geomm_plugin.evaluation.likeness import likeness
+from geomm_plugin.evaluation.language_similarity import language_similarity, relational_similarity
 from geomm_plugin.fitting.seeds.spelling import cognate_rows
 from geomm_plugin.normalize import unit
 
@@ -26,7 +25,7 @@ def test_what_spelling_gives_is_counted_without_a_dictionary():
     one, other = words(200), words(200, 1)
     here = Embeddings([*one, "1999", "3.5"], vectors(202))
     there = Embeddings(["3.5", *one[:80], *other[:120], "1999"], vectors(202, 1))
-    (result,) = likeness({"en": here, "es": there})
+    (result,) = language_similarity({"en": here, "es": there})
     assert result.pair == ("en", "es") and result.words == (202, 202)
     assert result.seeds["identical"] == 82 and result.seeds["numerals"] == 2
     assert result.seeds["cognates"] == len(cognate_rows(here.words, there.words)[0]) >= 80
@@ -38,10 +37,12 @@ def test_one_space_is_wholly_alike_and_noise_is_not():
     x = vectors(200)
     rotation, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((12, 12)))
     same, noise = Embeddings(one, x @ rotation), Embeddings(one, vectors(200, 7))
-    pairs = {result.pair: result for result in likeness({"a": Embeddings(one, x), "b": same})}
+    pairs = {
+        result.pair: result for result in language_similarity({"a": Embeddings(one, x), "b": same})
+    }
     assert pairs["a", "b"].relational_similarity == pytest.approx(1, abs=1e-4)
     assert pairs["a", "b"].laplacian_difference == pytest.approx(0, abs=1e-6)
-    (far,) = likeness({"a": Embeddings(one, x), "b": noise})
+    (far,) = language_similarity({"a": Embeddings(one, x), "b": noise})
     centered = [unit(rows) - unit(rows).mean(axis=0) for rows in (x, noise.vectors)]
     expected = relational_similarity(*(unit(rows) for rows in centered))
     assert far.relational_similarity == pytest.approx(expected, abs=1e-5)
@@ -49,7 +50,7 @@ def test_one_space_is_wholly_alike_and_noise_is_not():
 
 
 def test_too_few_cognates_are_no_correlation():
-    (result,) = likeness(
+    (result,) = language_similarity(
         {"en": Embeddings(words(60), vectors(60)), "ja": Embeddings(words(60, 3), vectors(60, 3))}
     )
     assert result.relational_similarity is None and result.seeds["identical"] == 0
@@ -58,9 +59,9 @@ def test_too_few_cognates_are_no_correlation():
 
 def test_every_pair_of_languages_is_compared_and_one_is_refused():
     three = {name: Embeddings(words(60, i), vectors(60, i)) for i, name in enumerate("abc")}
-    assert [r.pair for r in likeness(three)] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [r.pair for r in language_similarity(three)] == [("a", "b"), ("a", "c"), ("b", "c")]
     with pytest.raises(LanguagesError, match="two languages"):
-        likeness({"a": three["a"]})
+        language_similarity({"a": three["a"]})
 
 
 def test_the_order_of_frequency_is_checked_where_counts_are_known():
@@ -70,7 +71,7 @@ def test_the_order_of_frequency_is_checked_where_counts_are_known():
         words(60, 1), vectors(60, 1), {"count": np.random.default_rng(0).permutation(counts)}
     )
     assert sorted_words.frequency_order() == 1 and shuffled.frequency_order() < 0.9
-    (result,) = likeness({"en": sorted_words, "es": shuffled})
+    (result,) = language_similarity({"en": sorted_words, "es": shuffled})
     assert result.frequency_order == {"en": 1, "es": shuffled.frequency_order()}
     assert any("es are not in the order" in sentence for sentence in result.advice())
     assert Embeddings(words(60), vectors(60)).frequency_order() is None

@@ -30,7 +30,7 @@ from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
 from geomm_plugin.dictionary import Dictionary, identical_words
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.tables import Cell, Table
+from geomm_plugin.evaluation.table import Cell, Table
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper

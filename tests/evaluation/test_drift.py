@@ -5,7 +5,7 @@ import pytest
 
 from geomm_plugin import Embeddings, drift
 from geomm_plugin.errors import DictionaryError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.moved_words import LOCAL_NEIGHBORS, nearest_others
+from geomm_plugin.evaluation.drift import LOCAL_NEIGHBORS, nearest_others
 from geomm_plugin.factorization import orthonormal_columns
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.retrieval import Cosine, as_unit_rows

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from geomm_plugin.evaluation import tables
-from geomm_plugin.evaluation.tables import Cell, Table, places
+from geomm_plugin.evaluation import table
+from geomm_plugin.evaluation.table import Cell, Table, places
 
 
 class Words(Table):
@@ -48,17 +48,28 @@ def test_the_best_is_bold_and_has_its_mark():
 @pytest.mark.parametrize("width", [40, 60, 79])
 def test_a_table_is_folded_to_the_width_of_a_terminal(monkeypatch, width):
     rows = [["mapper", "pair", "p@1", "why"]]
-    rows += [[f"geomm_plus(regularization={n})", "en-es", "0.631", "word " * 20] for n in range(3)]
-    plain = tables.text_table(rows)
-    monkeypatch.setattr(tables, "terminal_width", lambda: 400)
-    assert tables.text_table(rows) == plain, "there is room"
-    monkeypatch.setattr(tables, "terminal_width", lambda: width)
-    folded = tables.text_table(rows)
+    rows += [[f"geomm_plus(regularization={n})", "en-es", f"0.{n}31", "word " * 20] for n in "123"]
+    plain = table.text_table(rows)
+    monkeypatch.setattr(table, "terminal_width", lambda: 400)
+    assert table.text_table(rows) == plain, "there is room"
+    monkeypatch.setattr(table, "terminal_width", lambda: width)
+    folded = table.text_table(rows)
     assert max(map(len, folded.splitlines())) <= width
-    assert folded.count("0.631") == 3 and folded.count("en-es") == 3
-    assert folded.count("word") == 60 and sorted("".join(folded.split())) == sorted(
-        "".join(plain.split())
+    assert folded.count("en-es") == 1 and folded.count("word") == 20, "the same in all rows: once"
+    letters = sorted("".join(folded.split()).replace(",", ""))
+    assert letters == sorted(
+        "".join("".join(rows[0] + rows[1] + [r[0] + r[2] for r in rows[2:]]).split())
     )
+
+
+def test_what_follows_a_number_stands_below_it_on_a_narrow_terminal(monkeypatch):
+    cells = [[Cell("mapper"), Cell("P@1 [95 %]")]]
+    cells += [[Cell(name), Cell(f"0.{name}", after=" [0.1, 0.9]")] for name in ("12", "34")]
+    monkeypatch.setattr(table, "terminal_width", lambda: 18)
+    lines = table.text_of_cells(cells).splitlines()
+    assert list(map(str.strip, lines[1:])) == [
+        *("12      0.12", "[0.1, 0.9]", "34      0.34", "[0.1, 0.9]"),
+    ]
 
 
 def test_words_are_words_in_markdown():
