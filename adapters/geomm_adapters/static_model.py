@@ -8,7 +8,8 @@ Folders are read and written without either library.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -44,7 +45,7 @@ def from_static_model(model: Any) -> Embeddings:
     """Take the whole words among the tokens of a model2vec model, and subwords for the others."""
     table = _Table(model.embedding, model.weights, model.token_mapping)
     description = json.loads(model.tokenizer.to_str())
-    return _embeddings(table, description, _ids_of(model.tokenizer, description))
+    return _embeddings(table, description, _tokenizer("The tokenizer", description))
 
 
 class StaticModelFolder(Format):
@@ -251,27 +252,43 @@ def _find(path: Path) -> Path | None:
     return None
 
 
-def _tokenizer(path: Path, description: Mapping[str, Any]) -> Ids | None:
+def _tokenizer(what: object, description: Mapping[str, Any]) -> Ids | None:
+    """Return what cuts a word into the numbers of its tokens, as model2vec does it.
+
+    Padding and truncation are meant for texts that are encoded together, and a file may ask for
+    terabytes of padding.
+    """
     try:
         from tokenizers import Tokenizer
     except ImportError:
         return None
-    try:
-        return _ids_of(Tokenizer.from_file(str(path)), description)
-    except Exception as error:  # tokenizers raises no class of its own
-        raise FormatError(
-            f"{path}: tokenizers cannot read it ({error}). Fetch it again, or update tokenizers."
-        ) from error
-
-
-def _ids_of(tokenizer: Any, description: Mapping[str, Any]) -> Ids:
     model = description["model"]
-    unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else None
+    with _tokenizer_errors(what):
+        tokenizer = Tokenizer.from_str(json.dumps(description))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else None
     if unknown is None:
         unknown = model.get("unk_id")
 
     def ids_of(word: str) -> list[int]:
-        encoded = tokenizer.encode(word, add_special_tokens=False)
+        with _tokenizer_errors(what):
+            encoded = tokenizer.encode(word, add_special_tokens=False)
         return [number for number in encoded.ids if number != unknown]
 
     return ids_of
+
+
+@contextmanager
+def _tokenizer_errors(what: object) -> Iterator[None]:
+    """Turn what tokenizers raises into a sentence: it has no class of its own, and Rust panics."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        if isinstance(error, MemoryError):
+            raise
+        raise FormatError(
+            f"{what}: tokenizers cannot use it ({error}). Fetch it again, or update tokenizers."
+        ) from error

@@ -43,6 +43,12 @@ def static_model(tokenizer, dtype=np.float32, **parameters):
     return model2vec.StaticModel(vectors, tokenizer, normalize=False, **parameters)
 
 
+def change(folder, **parts):
+    """Change parts of the description of a tokenizer."""
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | parts), "utf-8")
+
+
 @pytest.fixture(params=["plain", "quantized"])
 def model(request):
     if request.param == "plain":
@@ -68,6 +74,41 @@ def test_other_words_are_the_mean_of_their_tokens(model):
         np.testing.assert_allclose(embeddings.vector(word), model.encode(word), rtol=1e-6)
     with pytest.raises(UnknownNameError, match="no known subword"):
         embeddings.vector("xyz")
+
+
+def test_padding_and_truncation_of_a_tokenizer_are_not_for_words(tmp_path, model):
+    tokenizer = model.tokenizer
+    expected = as_embeddings(model).vector("doghouse")
+    model.save_pretrained(tmp_path / "model")
+    for length in (8, 2**40):
+        change(
+            tmp_path / "model",
+            padding={
+                "strategy": {"Fixed": length}, "direction": "Left", "pad_to_multiple_of": None,
+                "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]",
+            },
+            truncation={
+                "direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 0
+            },
+        )  # fmt: skip
+        for word in ("dogs", "doghouse", "dogshouse"):
+            made = read_embeddings(tmp_path / "model").vector(word)
+            np.testing.assert_allclose(made, model.encode(word), rtol=1e-6)
+    tokenizer.enable_padding(length=8)
+    tokenizer.enable_truncation(1)
+    np.testing.assert_array_equal(as_embeddings(model).vector("doghouse"), expected)
+    assert tokenizer.padding and tokenizer.truncation, "the model's own tokenizer is left alone"
+
+
+def test_a_tokenizer_that_fails_is_a_sentence(tmp_path):
+    static_model(unigram()).save_pretrained(tmp_path / "model")
+    change(tmp_path / "model", normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"})
+    with pytest.raises(FormatError, match="tokenizers cannot use it"):
+        read_embeddings(tmp_path / "model").vector("dogs")
+    description = json.loads((tmp_path / "model" / "tokenizer.json").read_text("utf-8"))
+    change(tmp_path / "model", normalizer=None, model=description["model"] | {"unk_id": None})
+    with pytest.raises(FormatError, match="tokenizers cannot use it"):
+        read_embeddings(tmp_path / "model").vector("xyz")
 
 
 def test_a_saved_folder_is_read_alike(tmp_path, model):
