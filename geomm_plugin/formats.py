@@ -146,9 +146,12 @@ def read_embeddings(
             chosen = find_format(place, format)
             if language is not None:
                 chosen = chosen.of_language(language)
-            with suppress(FileError):  # a part is missing: read() says which
-                version = Version(chosen.files(place))
-            embeddings = chosen.read(place, max_words=max_words)
+            with _errors_of_plugins(chosen, path):
+                with suppress(FileError):  # a part is missing: read() says which
+                    version = Version(chosen.files(place))
+                embeddings = chosen.read(place, max_words=max_words)
+                if not isinstance(embeddings, Embeddings):
+                    raise TypeError(f"read() returned a {type(embeddings).__name__}")
         except (FormatError, OSError) as error:
             if _is_current(path, place, version):
                 if isinstance(error, GeommError):
@@ -231,8 +234,25 @@ def write_embeddings(
     embeddings = as_embeddings(embeddings)
     path = as_path(path)
     chosen = find_format(path, format, to_write=True)
-    with written_whole(path, chosen) as part:
+    with written_whole(path, chosen) as part, _errors_of_plugins(chosen, path):
         chosen.write(part, embeddings)
+
+
+@contextmanager
+def _errors_of_plugins(chosen: Format, path: Path) -> Iterator[None]:
+    """Turn what an installed plugin raises into a sentence that names its package."""
+    try:
+        yield
+    except (GeommError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        known = registry.formats.get(chosen.name)
+        if known is not type(chosen) or registry.formats.is_built_in(chosen.name):
+            raise
+        raise FormatError(
+            f"The format {chosen.name!r} ({registry.formats.origin(chosen.name).package}) failed "
+            f"on {path}: {type(error).__name__}: {error}. Update or uninstall its package."
+        ) from error
 
 
 @contextmanager
@@ -248,11 +268,18 @@ def written_whole(path: Path, chosen: Format) -> Iterator[Path]:
 def refuse_neighbors(path: Path, outputs: Iterable[Path]) -> None:
     """Refuse an output whose name makes it a part of another file beside it.
 
-    So `x.txt` is not written where it would be the vocabulary of `x.npy`.
+    So `x.txt` is not written where it would be the vocabulary of `x.npy`, and `x.npy` not where its
+    vocabulary would replace an `x.vocab` that belongs to something else.
     """
     outputs = list(outputs)
     if not path.parent.is_dir():
         return
+    for output in outputs:
+        if output != path and output.exists() and not path.exists():
+            raise FileError(
+                f"{path} is written with {output}, which is there already, as a part of something "
+                "else. Choose another name, or remove that file."
+            )
     names = {output.name for output in outputs}
     for other in sorted(path.parent.iterdir()):
         if other.name in names or not _same_beginning(other, outputs) or not other.is_file():

@@ -397,6 +397,54 @@ def test_a_format_plugin_takes_no_suffix_over_and_is_asked_for_by_name(greedy, t
     assert read_embeddings(tmp_path / "x.other").words == ["stolen"]  # nobody else's suffix
 
 
+@pytest.mark.parametrize("suffixes", [(None, 3), ".vec", [".vec"], None])
+def test_a_format_whose_suffixes_are_no_texts_is_left_out(monkeypatch, suffixes):
+    class Odd(Greedy):
+        """Has suffixes that no path can end in."""
+
+        name = "odd"
+
+    Odd.suffixes = suffixes
+    monkeypatch.setattr(
+        metadata, "entry_points", EntryPoints(odd=plugin_of(Odd, hook="register_formats"))
+    )
+    formats = Catalog("format", "register_formats", "geomm_plugin.formats:Format", Plugins())
+    with pytest.warns(UserWarning, match=r"'odd' \(geomm_odd\): .*not a tuple of texts"):
+        assert "odd" not in formats and "safetensors" in formats
+
+
+@pytest.mark.parametrize("failing", ["read", "files", "write", "answer"])
+def test_a_format_that_raises_costs_its_own_files_only(tmp_path, failing):
+    class Failing(Greedy):
+        """Raises where it should read or write."""
+
+        name = "failing"
+        suffixes = (".failing",)
+
+        def files(self, path):
+            return 1 / 0 if failing == "files" else [path]
+
+        def read(self, path, *, max_words=None):
+            return {"answer": "words"}.get(failing) or 1 / 0
+
+        def write(self, path, embeddings):
+            path.write_text(str(1 / 0))
+
+    plugin = plugin_of(Failing, hook="register_formats")
+    registry.plugins.register(plugin, "failing plugin")
+    path = tmp_path / "x.failing"
+    path.write_text("x")
+    try:
+        with pytest.raises(FormatError, match=r"'failing' .* failed on .*x.failing: .*Error: "):
+            if failing == "write":
+                write_embeddings({"a": [1.0]}, path)
+            else:
+                read_embeddings(path)
+        assert path.read_text() == "x"
+    finally:
+        registry.plugins.unregister(plugin)
+
+
 def test_a_format_that_raises_when_it_looks_costs_no_other_file(tmp_path):
     class Nosy(Greedy):
         """Raises where it should tell."""

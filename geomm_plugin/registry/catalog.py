@@ -154,6 +154,12 @@ class Catalog(Mapping[str, T]):
                 f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
                 f"does not define {', '.join(missing)}."
             )
+        suffixes = getattr(kind, "suffixes", ())
+        if not isinstance(suffixes, tuple) or not all(type(s) is str for s in suffixes):
+            raise PluginError(
+                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; its "
+                f"suffixes are {suffixes!r}, not a tuple of texts such as ('.vec',)."
+            )
         if name in entries:
             first = entries[name]
             raise PluginError(

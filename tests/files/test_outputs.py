@@ -239,6 +239,17 @@ def test_files_that_belong_together_are_written_together_through_links(tmp_path)
     assert (links / "x.npy").is_symlink() and not (real / "x.npy").is_symlink()
 
 
+def test_a_file_that_only_looks_like_a_vocabulary_is_not_replaced(tmp_path):
+    own = tmp_path / "x.vocab"
+    own.write_text("mine")
+    with pytest.raises(FileError, match=r"x.vocab, which is there already"):
+        write_embeddings(TOY.embeddings["en"], tmp_path / "x.npy")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.vocab"] and own.read_text() == "mine"
+    own.unlink()
+    for language in ("en", "es"):  # of the array that is there, the vocabulary is written anew
+        write_embeddings(TOY.embeddings[language], tmp_path / "x.npy")
+
+
 def test_a_vocabulary_that_another_file_needs_is_not_replaced(tmp_path):
     np.save(tmp_path / "x.npy", TOY.embeddings["en"].vectors)
     (tmp_path / "x.txt").write_text("".join(f"{word}\n" for word in TOY.embeddings["en"].words))
