@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; _MODULE_OF is what Pyth
     from geomm_plugin.evaluation.translation import evaluate
     from geomm_plugin.fitting.hub import HubMapper
     from geomm_plugin.fitting.reranking import learn_reranking
-    from geomm_plugin.fitting.riemannian_mapper import RiemannianMapper
+    from geomm_plugin.fitting.riemannian import RiemannianMapper
     from geomm_plugin.fitting.seeds.spelling import cognates
     from geomm_plugin.formats import Format, read_embeddings, write_embeddings
     from geomm_plugin.mapper import LinearMapper, Mapper
@@ -113,7 +113,7 @@ _NAMES_IN = {
     "evaluation.translation": ("evaluate",),
     "fitting.hub": ("HubMapper",),
     "fitting.reranking": ("learn_reranking",),
-    "fitting.riemannian_mapper": ("RiemannianMapper",),
+    "fitting.riemannian": ("RiemannianMapper",),
     "fitting.seeds.spelling": ("cognates",),
     "formats": ("Format", "read_embeddings", "write_embeddings"),
     "registry.hookspecs": ("hookimpl",),

@@ -1,8 +1,14 @@
-"""[fit] Choosing a parameter by how well held-out words of the dictionary are translated."""
+"""[fit] Words of dictionaries that are held out: to choose a parameter by, and to judge a method.
+
+A parameter is chosen on `folds`, by what each candidate's maps translate in a `Pool` of frequent
+words. A method is judged by cross-fitting: for each fold of `divide` it is fitted to the others,
+and to induced pairs that share no word with the fold; then it translates the words of the fold. So
+every word of a dictionary judges, and two methods are compared word by word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,7 +17,9 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fit_report import Choice
+from geomm_plugin.fit_report import Choice, FitReport
+from geomm_plugin.language_graph import LanguagePair
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import unit
 from geomm_plugin.work import each_part
 
@@ -20,6 +28,8 @@ ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidate
 MOST_WORDS = 1000  # held-out words of one fold: more cost time and change nothing
 FEWEST_WORDS = 10  # of a dictionary; below, nothing can be held out
 NEIGHBORS = 10  # of CSLS
+SPARE_WORDS = 500  # source words that a dictionary must have before it is cross-fitted
+MOST_FOLDS = 5  # of cross-fitting
 
 # From a candidate to (A_source, A_target); what all candidates share is computed before.
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
@@ -136,3 +146,98 @@ def _is_correct(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: Row
     is_correct = np.zeros(len(words), bool)
     np.logical_or.at(is_correct, word_of_pair, best[word_of_pair] == gold)
     return is_correct
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Pairs to train on, and pairs of other source words that are held out."""
+
+    train: Pairs
+    held_out: Pairs
+
+    def without_held_out(self, induced: Pairs) -> Pairs:
+        """Leave out induced pairs that share a word with what is held out."""
+        return {edge: _apart(pairs, self.held_out.get(edge)) for edge, pairs in induced.items()}
+
+
+@dataclass(frozen=True)
+class HeldOutHits:
+    """Which held-out words are translated, by dictionary and direction."""
+
+    is_correct: Sequence[Mask]
+
+    @property
+    def precision(self) -> float:
+        """P@1: the mean over dictionaries and directions."""
+        return float(np.mean([words.mean() for words in self.is_correct]))
+
+    def gain(self, other: HeldOutHits) -> tuple[float, float]:
+        """Return how far P@1 is above another one on the same words, and its standard error.
+
+        The directions of a dictionary share their words, so their errors are not averaged out.
+        """
+        both = zip(self.is_correct, other.is_correct, strict=True)
+        gains = [mine.astype(float) - theirs for mine, theirs in both]
+        errors = [gain.std() / np.sqrt(len(gain)) for gain in gains]
+        return float(np.mean([gain.mean() for gain in gains])), float(np.mean(errors))
+
+
+class CrossFit:
+    """The folds of some dictionaries, each with the words that it translates."""
+
+    def __init__(self, vectors: Vectors, folds: Sequence[Fold]):
+        self.vectors = vectors
+        self.folds = folds
+        self._pools = [_pools(vectors, fold.held_out) for fold in folds]
+
+    def hits(self, mapper: LinearMapper, training: Sequence[Pairs]) -> HeldOutHits:
+        """Fit the mapper to the training pairs of each fold; return what it translates."""
+        parts = []
+        for pairs, pools in zip(training, self._pools, strict=True):
+            maps = mapper.learn(self.vectors, pairs, FitReport())
+            parts.append(
+                [mask for (s, t), pool in pools.items() for mask in pool.correct(maps[s], maps[t])]
+            )
+        return HeldOutHits([np.concatenate(masks) for masks in zip(*parts, strict=True)])
+
+
+def divide(
+    pairs: Pairs, share: float, seed: int, most: int = MOST_FOLDS, spare: int = SPARE_WORDS
+) -> list[Fold]:
+    """Divide the source words of each dictionary that can spare them into folds.
+
+    Parameters
+    ----------
+    share
+        The part of a dictionary's words that a fold holds out; at least one word, if it is not 0.
+    spare
+        Source words that a dictionary must have before some are held out.
+    """
+    random = np.random.default_rng(seed)
+    large = {edge: np.unique(own.given().source) for edge, own in pairs.items()}
+    large = {edge: words for edge, words in large.items() if len(words) >= spare}
+    if not large or not share:
+        return []
+    count = max(1, min(most, int(1 / share + 1e-9)))
+    orders = {edge: random.permutation(words) for edge, words in large.items()}
+    folds = []
+    for number in range(count):
+        train, held_out = dict(pairs), {}
+        for edge, order in orders.items():
+            size = max(1, round(share * len(order)))
+            is_held_out = np.isin(pairs[edge].source, order[number * size : (number + 1) * size])
+            train[edge] = pairs[edge].take(np.flatnonzero(~is_held_out))
+            held_out[edge] = pairs[edge].take(np.flatnonzero(is_held_out))
+        folds.append(Fold(train, held_out))
+    return folds
+
+
+def _pools(vectors: Vectors, held_out: Pairs) -> Mapping[LanguagePair, Pool]:
+    return {(s, t): Pool(vectors[s], vectors[t], own) for (s, t), own in held_out.items()}
+
+
+def _apart(induced: RowPairs, held_out: RowPairs | None) -> RowPairs:
+    if held_out is None:
+        return induced
+    shares = np.isin(induced.source, held_out.source) | np.isin(induced.target, held_out.target)
+    return induced.take(np.flatnonzero(~shares))

@@ -1,26 +1,30 @@
-"""Inducing a dictionary: the pairs of words that maps find by themselves, by CSLS.
+"""[fit] Rounds of fitting and pairing up, and the pairs of words that maps find by themselves.
 
-- `mutual`: the pairs of words that are each other's best translation, each labelled with its CSLS:
-  what the maps are sure of counts more.
+    maps_r = fit(pairs_r),   pairs_r+1 = induce(maps_r)
+
+Every method that learns from its own translations is a walk through `rounds`; what differs is the
+fit, how pairs are found, and when it ends (often on a `Plateau` of the mean CSLS of the mutual
+pairs, which says how good maps are without a dictionary). `induce` finds pairs by CSLS:
+
+- `mutual`: words that are each other's best translation, each pair labelled with its CSLS: what
+  the maps are sure of counts more.
 - `union`: the best translation of every word, in both directions, as the GeoMM paper does; a pair
   found twice counts twice.
 
-Candidates are shortlisted (see `geomm_plugin.retrieval.shortlist`): of the pairs that an exhaustive
-search finds, the few that are missed are missed in one round of many. The lists of one search can
-serve the next rounds, too.
-
-The mean CSLS of the mutual pairs says how good maps are without a dictionary.
+Candidates are shortlisted (`geomm_plugin.retrieval.shortlist`): the few pairs that a list misses
+are missed in one round of many. The lists of one search can serve the next rounds, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
@@ -32,6 +36,56 @@ from geomm_plugin.rows import Rows
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
 Induction: TypeAlias = Literal["mutual", "union"]
+Maps = TypeVar("Maps")
+Found = TypeVar("Found")
+
+
+class Round(Generic[Maps, Found]):
+    """Maps, the pairs that they were fitted to, and those that they find in turn."""
+
+    def __init__(self, maps: Maps, pairs: Found, induce: Callable[[Maps], Found]):
+        self.maps = maps
+        self.pairs = pairs
+        self._induce = induce
+
+    @cached_property
+    def found(self) -> Found:
+        """The pairs that the maps find; searched when they are first asked for."""
+        return self._induce(self.maps)
+
+
+def rounds(
+    pairs: Found, fit: Callable[[Found], Maps], induce: Callable[[Maps], Found]
+) -> Iterator[Round[Maps, Found]]:
+    """Yield rounds without end: each is fitted to what the one before it found."""
+    while True:
+        last = Round(fit(pairs), pairs, induce)
+        yield last
+        pairs = last.found
+
+
+@dataclass
+class Plateau:
+    """A stopping rule: the mean has not risen for `patience` rounds.
+
+    Parameters
+    ----------
+    min_gain
+        A smaller rise above the best mean so far is none; relative to the mean, or as it is.
+    """
+
+    patience: int
+    min_gain: float
+    relative: bool = True
+    best: float = -np.inf
+    stalled: int = 0
+
+    def is_reached(self, mean: float) -> bool:
+        """Take the mean of the next round into account; True if it is time to end."""
+        needed = self.min_gain * (abs(mean) if self.relative else 1)
+        self.stalled = 0 if mean > self.best + needed else self.stalled + 1
+        self.best = max(self.best, mean)
+        return self.stalled >= self.patience
 
 
 @dataclass(frozen=True)
@@ -42,6 +96,7 @@ class Induced:
     mean_csls: float
     words: int  # most frequent words of each language that were translated
     listed: Mapping[LanguagePair, Shortlist | None]  # among which; none: among all
+    best: Mapping[LanguagePair, RowIndices] = field(default_factory=dict)  # of each source word
 
     def __len__(self) -> int:
         return sum(len(pairs) for pairs in self.pairs.values())
@@ -65,6 +120,7 @@ def induce(
     languages = {language for edge in edges for language in edge}
     mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
     pairs: dict[LanguagePair, RowPairs] = {}
+    best_of: dict[LanguagePair, RowIndices] = {}
     means = []
     if listed is None:
         listed = {(s, t): Shortlist.search(mapped[s], mapped[t]) for s, t in edges}
@@ -77,8 +133,9 @@ def induce(
             rows = np.concatenate([np.arange(len(best.forth)), best.back])
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
         pairs[source, target] = RowPairs(rows, columns, labels=labels)
+        best_of[source, target] = best.forth
         means.append(float(scores.mean()) if len(scores) else -1.0)
-    return Induced(pairs, float(np.mean(means)), words, listed)
+    return Induced(pairs, float(np.mean(means)), words, listed, best_of)
 
 
 def soft_labels(scores: Vector) -> Vector:

@@ -14,7 +14,7 @@ from geomm_plugin.factorization import eigh, few_threads, generalized_eigh, svd
 
 # Both languages carry half of the metric of W, or the source carries all of it (A_hub = I).
 Inference: TypeAlias = Literal["latent", "target"]
-SMALLEST = 1e-12  # directions that are shorter, relatively, are left out
+RELATIVE_RANK_TOLERANCE = 1e-12  # directions that are shorter, relatively, are left out
 MOST_STEPS, SHORTEST_STEP = 50, 2.0**-20
 TOLERANCE = 1e-4  # a step that gains less of the distance is the last
 
@@ -45,7 +45,7 @@ def latent_maps(hub: str, maps: dict[str, Matrix]) -> dict[str, Matrix]:
     if len(maps) == 1:
         ((language, W),) = maps.items()
         p, s, v = svd(W)
-        kept = s > s.max() * SMALLEST
+        kept = s > s.max() * RELATIVE_RANK_TOLERANCE
         root = np.sqrt(s[kept])
         return {hub: v[:, kept] * root, language: p[:, kept] * root}
     weights, metrics = zip(*(_scaled_metric(W) for W in maps.values() if W.any()), strict=True)
@@ -78,7 +78,7 @@ def hub_metric(metrics: Sequence[Matrix]) -> tuple[Vector, Matrix]:
     M_L^2 in place of each:  X [(X'RX)_ij / (k_i k_j + 1)] X',  X'G^2X = I,  X' mean X = diag(k).
     """
     b, basis = eigh(reduce(np.add, metrics) / len(metrics))
-    kept = b > b.max(initial=0) * SMALLEST
+    kept = b > b.max(initial=0) * RELATIVE_RANK_TOLERANCE
     basis = basis[:, kept]
     own: list[Matrix] = [basis.T @ each @ basis for each in metrics]
     squares: Matrix = reduce(np.add, (each @ each for each in own)) / len(own)
@@ -117,7 +117,7 @@ def _direction(metrics: list[Matrix], squares: Matrix, inverse: Matrix, metric: 
         np.zeros_like(metric),
     )
     square = metric @ metric
-    square[np.diag_indices_from(square)] += SMALLEST * np.trace(square)
+    square[np.diag_indices_from(square)] += RELATIVE_RANK_TOLERANCE * np.trace(square)
     k, X = generalized_eigh(squares, square)
     D: Matrix = X @ ((X.T @ R @ X) / (len(metrics) * (np.outer(k, k) + 1))) @ X.T
     return (D + D.T) / 2

@@ -19,9 +19,8 @@ from typing import Annotated, ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
 from geomm_plugin.fitting.moments import cross, gram
-from geomm_plugin.fitting.two_sided import TwoSidedMapper
 from geomm_plugin.mappers.msf import power
 from geomm_plugin.registry.parameters import Within
 

@@ -28,9 +28,8 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.held_out import Pool, folds
-from geomm_plugin.fitting.two_sided import TwoSidedMapper
+from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.normalize import unit

@@ -30,7 +30,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, solve, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.regularized import RegularizedMapper

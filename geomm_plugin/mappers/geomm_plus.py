@@ -21,7 +21,7 @@ share of the variance of the most frequent words is mixed in, which costs one pa
     A  <-  (1 - background) A / tr A  +  background G / tr G,       G = X_V'X_V,  and C alike
 
 Last, self-learning with pairs that are mutual nearest neighbours, kept only as far as it translates
-held-out words better (see `geomm_plugin.fitting.self_learner`). What was tried on the way, and
+held-out words better (see `geomm_plugin.fitting.self_learning`). What was tried on the way, and
 what each part gains: docs, "What geomm_plus is made of".
 """
 
@@ -32,18 +32,17 @@ from typing import Annotated, ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fit_report import Choice, FitReport
-from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
-from geomm_plugin.fitting.mixture import (
+from geomm_plugin.fitting.moments import Moments, frequent_gram
+from geomm_plugin.fitting.regularized import (
     BACKGROUND_WORDS,
+    Regularization,
     mixture_weight,
     solve_mixture,
     with_background,
 )
-from geomm_plugin.fitting.moments import Moments, frequent_gram
-from geomm_plugin.fitting.regularized import Regularization
-from geomm_plugin.fitting.self_learner import SelfLearner
+from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.rows import Rows

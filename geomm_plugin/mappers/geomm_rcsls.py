@@ -15,7 +15,7 @@ from typing import ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import spectral_norm
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.rcsls import RCSLS

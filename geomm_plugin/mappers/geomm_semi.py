@@ -3,9 +3,11 @@
     min over W of 1/|Omega| ||X_s W X_t' - Y||^2 + lambda ||W||^2,   Omega = dictionary + induced
 
 Jawanpuria, Balgovind, Kunchukuttan, Mishra: "Learning Multilingual Word Embeddings in Latent Metric
-Space: A Geometric Approach", TACL 2019, section "Semi-supervised GeoMM". How pairs are induced and
-when the loop ends is told in `geomm_plugin.fitting.self_learner`; `induction="union"` is the
-paper's way.
+Space: A Geometric Approach", TACL 2019, section "Semi-supervised GeoMM". `induction="paper"` is the
+paper's loop: a fifth of the dictionary validates, pairs of both directions among the 25,000 most
+frequent words are joined with the rest, and the loop ends when validation gains no more
+(`geomm_plugin.fitting.self_learning.published_loop`). The default differs: it keeps mutual pairs
+only, labelled by their CSLS, begins if cross-fitting shows a gain, and ends by the mean CSLS.
 
 lambda is on the scale of the 1/|Omega| loss, so that it follows the dictionary as it grows. With
 "auto" the first fit, on the dictionary alone, is that of `geomm` itself; later ones take the lambda
@@ -20,10 +22,10 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.held_out import Pool, Trial, choose
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.regularized import Regularization
-from geomm_plugin.fitting.self_learner import SelfLearner
+from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.geomm import GeoMM
 from geomm_plugin.mappers.geomm_multi import GeoMMMulti, bilingual_maps
@@ -64,7 +66,7 @@ class _Semi(SelfLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GeoMMSemi(_Semi):
-    """GeoMM with self-learning: works from a few dozen pairs, and gains from unlabeled words."""
+    """GeoMM with self-learning from a few dozen pairs; induction="paper": the published loop."""
 
     name: ClassVar[str] = "geomm_semi"
 

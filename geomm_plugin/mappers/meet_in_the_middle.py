@@ -20,8 +20,8 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fit_report import FitReport
+from geomm_plugin.fitting.hub import Wrapper
 from geomm_plugin.fitting.moments import cross, gram
-from geomm_plugin.fitting.wrapper import Wrapper
 from geomm_plugin.mapper import Mapper, Pairs, Vectors
 from geomm_plugin.mappers.msf import power
 

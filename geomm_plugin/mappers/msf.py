@@ -29,9 +29,8 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import RELATIVE_RANK_TOLERANCE, Edge, TwoSidedMapper
 from geomm_plugin.fitting.moments import cross, gram
-from geomm_plugin.fitting.two_sided import SMALLEST, TwoSidedMapper
 from geomm_plugin.registry.parameters import AtLeast
 
 
@@ -77,7 +76,7 @@ class MSF(TwoSidedMapper):
 def power(variance: Matrix, exponent: float) -> Matrix:
     """Return a power of a positive semi-definite matrix, on its range (so 0 stays 0)."""
     values, basis = eigh(variance)
-    kept = values > values.max(initial=0) * SMALLEST
+    kept = values > values.max(initial=0) * RELATIVE_RANK_TOLERANCE
     powers = np.power(values, exponent, out=np.zeros_like(values), where=kept)
     result: Matrix = (basis * powers) @ basis.T
     return result

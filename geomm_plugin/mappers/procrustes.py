@@ -15,8 +15,7 @@ from typing import ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import polar
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.moments import cross
 
 

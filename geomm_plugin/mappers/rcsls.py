@@ -30,9 +30,8 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.held_out import Pool, folds
-from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.registry.parameters import AtLeast

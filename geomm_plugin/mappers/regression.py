@@ -16,7 +16,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.regularized import RegularizedMapper
 

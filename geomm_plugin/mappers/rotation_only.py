@@ -24,8 +24,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.factorization import eigh, few_threads, generalized_eigh, polar, solve
 from geomm_plugin.fit_report import FitReport, SolverRun
-from geomm_plugin.fitting.edge import Edge
-from geomm_plugin.fitting.hub import HubMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.registry.parameters import AtLeast
 
 MOST_CG_STEPS = 50  # within one step of Newton

@@ -4,7 +4,7 @@
 
 Bootstrapping from a small dictionary: Artetxe, Labaka, Agirre: "Learning bilingual word embeddings
 with (almost) no bilingual data", ACL 2017. How pairs are found and when the loop ends is told in
-`geomm_plugin.fitting.self_learner`.
+`geomm_plugin.fitting.self_learning`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.fitting.self_learner import SelfLearner
-from geomm_plugin.fitting.wrapper import Wrapper
+from geomm_plugin.fitting.hub import Wrapper
+from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.procrustes import Procrustes
 

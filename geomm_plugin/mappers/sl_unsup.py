@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -25,13 +26,11 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
-from geomm_plugin.fitting.growth import mapped, rotation
-from geomm_plugin.fitting.recover import recover
+from geomm_plugin.fitting.induction import Plateau, rounds
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.seed import weighted_pairs
+from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import SortedRows
-from geomm_plugin.fitting.start import hub_edges
+from geomm_plugin.fitting.unsupervised import ConfirmedMapper, Paired, hub_edges, rotation
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.msf import MSF
@@ -84,7 +83,7 @@ class SLUnsup(ConfirmedMapper):
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return re-weighted maps of the last dictionary."""
         maps = MSF(hub=self.hub).learn(vectors, pairs, report)
-        report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in pairs}
+        self.report_agreement(vectors, maps, pairs, report, self.seed)
         return maps
 
     def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
@@ -93,24 +92,28 @@ class SLUnsup(ConfirmedMapper):
         inside = (pairs.source < len(x)) & (pairs.target < len(z))
         pairs = pairs.take(np.flatnonzero(inside))
         rotate = rotation(x, z)
-        keep, best, stalled = self.keep, -np.inf, 0
+        keep, plateau = self.keep, Plateau(self.patience, MIN_GAIN, relative=False)
+
+        def fit(paired: Paired) -> tuple[Matrix, Matrix]:
+            return rotate(paired.pairs)
+
+        def found(maps: tuple[Matrix, Matrix]) -> Paired:
+            source, target = maps
+            return best_of_kept(unit_images(x, source), unit_images(z, target), keep, random)
+
+        walk = rounds(Paired(pairs, -np.inf), fit, found)
         with progress.task("Self-learning", total=self.max_rounds) as advance:
-            for _ in range(self.max_rounds):
-                source, target = rotate(pairs)
-                pairs, mean = best_of_kept(mapped(x, source), mapped(z, target), keep, random)
-                stalled = 0 if mean > best + MIN_GAIN else stalled + 1
-                best = max(best, mean)
+            for each in islice(walk, self.max_rounds):
+                pairs, mean = each.found
                 advance(1, note=f"p {keep:.2f}, mean similarity {mean:.4f}")
-                if stalled >= self.patience:
+                if plateau.is_reached(mean):
                     if keep >= 1:
                         break
-                    keep, stalled = min(1.0, 2 * keep), 0
+                    keep, plateau.stalled = min(1.0, 2 * keep), 0
         return pairs
 
 
-def best_of_kept(
-    x: Matrix, z: Matrix, keep: float, random: np.random.Generator
-) -> tuple[RowPairs, float]:
+def best_of_kept(x: Matrix, z: Matrix, keep: float, random: np.random.Generator) -> Paired:
     """Return both directions' best by CSLS among similarities that are kept, and the mean best.
 
     The mean is over all similarities, whether they are kept or not, so that it tells how good the
@@ -122,7 +125,7 @@ def best_of_kept(
     rows = np.concatenate([np.arange(len(x)), back])
     columns = np.concatenate([forth, np.arange(len(z))])
     mean = (mean_forth + mean_back) / 2
-    return weighted_pairs(rows, columns, np.ones(len(rows))), mean
+    return Paired(weighted_pairs(rows, columns, np.ones(len(rows))), mean)
 
 
 def neighborhood(queries: Matrix, others: Matrix) -> Matrix:

@@ -14,22 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
 from geomm_plugin.fit_report import FitReport, RoundReport
-from geomm_plugin.fitting.confirmed_mapper import ConfirmedMapper
-from geomm_plugin.fitting.growth import rotation
-from geomm_plugin.fitting.induction import induce
+from geomm_plugin.fitting.induction import Induced, induce, rounds
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.recover import recover
 from geomm_plugin.fitting.seeds import Language, as_seed
-from geomm_plugin.fitting.start import find_start, hub_edges
+from geomm_plugin.fitting.unsupervised import ConfirmedMapper, PairFit, rotation, seeded_pairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast
@@ -69,16 +65,14 @@ class UMWE(ConfirmedMapper):
         self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
     ) -> Pairs:
         """Return what the seeds find between each language and the hub."""
-        seeds = [as_seed(choice, seed=self.seed) for choice in self.seeds]
         languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        pairs: dict[LanguagePair, RowPairs] = {}
-        for source, target in hub_edges(languages, self.hub):
-            one, other = languages[source], languages[target]
-            fit = rotation(one.vectors, other.vectors)
-            start = find_start(one, other, seeds, fit, self.seed)
-            pairs[source, target] = start.pairs
-            report.hub = target
-            report.seeds[f"{source}-{target}"] = f"{start.seed}: {start.seed_pairs} pairs"
+        seeds = [as_seed(choice, seed=self.seed) for choice in self.seeds]
+
+        def rotations(edge: LanguagePair) -> PairFit:
+            return rotation(*(vectors[name] for name in edge))
+
+        pairs = seeded_pairs(languages, self.hub, seeds, rotations, self.seed, report)
+        report.hub = next(iter(pairs))[1]
         return pairs
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
@@ -88,11 +82,18 @@ class UMWE(ConfirmedMapper):
         for (source, target), own in pairs.items():
             maps[source] = polar(cross(vectors[source], vectors[target], own))
         edges = list(combinations(sorted(vectors), 2))
-        for _ in range(self.rounds):
-            induced = induce(vectors, maps, edges, self.vocabulary, "mutual")
+
+        def fit(induced: Induced) -> dict[str, Matrix]:
+            maps.update(refine(vectors, induced.pairs, maps, hub))
+            return maps
+
+        def found(maps: dict[str, Matrix]) -> Induced:
+            return induce(vectors, maps, edges, self.vocabulary, "mutual")
+
+        for each in islice(rounds(found(maps), fit, found), self.rounds):
+            induced = each.pairs
             report.rounds.append(RoundReport(self.vocabulary, len(induced), induced.mean_csls))
-            maps = refine(vectors, induced.pairs, maps, hub)
-        report.recover = {"-".join(edge): recover(vectors, maps, edge, self.seed) for edge in edges}
+        self.report_agreement(vectors, maps, edges, report, self.seed)
         return maps
 
     def confirmed_edges(self, languages: Mapping[str, Language]) -> Iterable[LanguagePair]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.regularized import RegularizedMapper
 from geomm_plugin.mappers.geomm import ClosedForm, GeoMM

@@ -1,11 +1,21 @@
+import re
+
 import numpy as np
 import pytest
 
 from geomm_plugin.errors import UnsupervisedError
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.confirmation import confirm, is_confirmed, least_recover
+from geomm_plugin.fitting.confirmation import (
+    FEWEST_COGNATES,
+    Evidence,
+    agreement_of_pairs,
+    cognate_precision,
+    confirm,
+    judge,
+    needed_agreement,
+)
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.witnesses import FEWEST_WITNESSES, witnessed
+from geomm_plugin.normalize import unit
 
 EDGE = ("a", "b")
 
@@ -23,41 +33,47 @@ def languages(words=200, dimension=20, seed=0):
 
 def test_right_maps_find_words_spelt_alike_and_wrong_ones_do_not():
     both, maps = languages()
-    assert witnessed(*both.values(), maps["a"], maps["b"]) == 1
-    assert witnessed(*both.values(), np.eye(20), maps["b"]) < 0.05
+    assert cognate_precision(*both.values(), maps["a"], maps["b"]) == 1
+    assert cognate_precision(*both.values(), np.eye(20), maps["b"]) < 0.05
 
 
-def test_few_words_spelt_alike_are_no_witnesses():
+def test_few_words_spelt_alike_are_no_evidence():
     both, maps = languages()
-    count = FEWEST_WITNESSES - 1
+    count = FEWEST_COGNATES - 1
     few = Language([*both["b"].words[:count], *map(str, range(200 - count))], both["b"].vectors)
-    assert witnessed(both["a"], few, maps["a"], maps["b"]) is None
+    assert cognate_precision(both["a"], few, maps["a"], maps["b"]) is None
     one_more = Language([*both["b"].words[: count + 1], *few.words[count + 1 :]], few.vectors)
-    assert witnessed(both["a"], one_more, maps["a"], maps["b"]) == 1
+    assert cognate_precision(both["a"], one_more, maps["a"], maps["b"]) == 1
 
 
 def test_rotations_need_more_pairs_than_other_maps():
     random = np.random.default_rng(0)
     rotation = np.linalg.qr(random.normal(size=(20, 20)))[0]
     for scale in (1, 7.5):
-        assert least_recover(scale * rotation, np.eye(20)) == 0.75
+        assert needed_agreement(scale * rotation, np.eye(20)) == 0.75
     stretched = rotation * np.linspace(1, 1.1, 20)
-    assert least_recover(stretched, np.eye(20)) == 0.5
-    assert least_recover(np.full((20, 20), np.nan), np.eye(20)) == 0.5
+    assert needed_agreement(stretched, np.eye(20)) == 0.5
+    assert needed_agreement(np.full((20, 20), np.nan), np.eye(20)) == 0.5
 
 
 @pytest.mark.parametrize(
-    ("recover", "needed", "witness", "right"),
+    ("evidence", "right", "sentence"),
     [
-        (0.75, 0.75, None, True),
-        (0.74, 0.75, None, False),
-        (0.9, 0.5, 0.05, True),
-        (0.9, 0.5, 0.04, False),
-        (0.4, 0.5, 0.6, False),
+        (Evidence(0.75, 0.75), True, "75% of its pairs are confirmed by the others"),
+        (Evidence(0.74, 0.75), False, "74% of its pairs .* 75% are needed"),
+        (Evidence(0.9, 0.5, 0.05), True, "90% of its pairs .*, 5% of the words spelt alike"),
+        (Evidence(0.9, 0.5, 0.04), False, "4% of the words spelt alike .* 5% are needed; does"),
+        (Evidence(0.4, 0.5, 0.6), False, "40% of its pairs .* 50% are needed"),
+        (Evidence(held_out=0.3), True, "30% of the held-out words are translated"),
+        (Evidence(0.9, 0.5, 0.6, 0.02), False, "2% of the held-out words .* 5% are needed"),
+        (Evidence(), False, "nothing is known"),
+        (Evidence(float("nan")), False, "nan% of its pairs"),
     ],
 )
-def test_both_must_hold(recover, needed, witness, right):
-    assert is_confirmed(recover, needed, witness) == right
+def test_all_that_is_known_must_hold_and_something_must_be(evidence, right, sentence):
+    verdict = judge(evidence)
+    assert verdict.is_confirmed == right
+    assert re.fullmatch(f"{sentence}.*", verdict.sentence)
 
 
 def test_vectors_of_other_words_are_refused_though_they_align():
@@ -87,3 +103,27 @@ def test_confirmed_maps_pass_and_the_report_says_by_what():
     confirm("icp", both, maps, [EDGE], report, "error")
     assert report.witnessed == {"a-b": 1.0}
     assert FitReport.from_json(report.to_json()).witnessed == {"a-b": 1.0}
+
+
+def clouds(seed=0, words=600, dimension=20):
+    random = np.random.default_rng(seed)
+    x = unit(random.normal(size=(words, dimension))).astype(np.float32)
+    rotation = np.linalg.qr(random.normal(size=(dimension, dimension)))[0]
+    return x, (x @ rotation).astype(np.float32), unit(random.normal(size=x.shape))
+
+
+def test_translations_are_found_again():
+    x, z, _ = clouds()
+    everything = np.arange(len(x))
+    assert agreement_of_pairs(x, z, everything, everything) == 1
+
+
+def test_pairs_without_a_rotation_are_not():
+    x, _, other = clouds()
+    everything = np.arange(len(x))
+    assert agreement_of_pairs(x, other.astype(np.float32), everything, everything) < 0.2
+
+
+def test_too_few_pairs_agree_on_nothing():
+    x, z, _ = clouds(words=5)
+    assert agreement_of_pairs(x, z, np.array([0]), np.array([0])) == 0

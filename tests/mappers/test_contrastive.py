@@ -7,7 +7,7 @@ import pytest
 
 from geomm_plugin.dictionary import pair_languages
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.mappers.contrastive import Contrastive, ContrastiveLoss
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF

@@ -5,8 +5,8 @@ import numpy as np
 from geomm_plugin import get_mapper
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
-from geomm_plugin.fitting.edge import Edge
 from geomm_plugin.fitting.held_out import Pool
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.mappers import GeoMM, GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
@@ -66,7 +66,7 @@ def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries()
 
 
 def test_the_maps_kept_are_fitted_to_the_whole_dictionary_and_lambda_to_a_part(monkeypatch):
-    monkeypatch.setattr("geomm_plugin.fitting.rounds.CHANCE_ERRORS", 0)  # any gain is kept
+    monkeypatch.setattr("geomm_plugin.fitting.self_learning.CHANCE_ERRORS", 0)  # any gain is kept
     toy = make_toy(words=1500, dimension=30, pairs=520, noise=0.7)
     fitted, learn = [], ScaledGeoMM.learn
 

@@ -3,7 +3,7 @@ import pytest
 
 from geomm_plugin import Embeddings
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.edge import Edge
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.mappers.rcsls import RCSLS, RelaxedCSLS
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy

@@ -37,7 +37,7 @@ from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 
 JUDGED_WORDS = 4000  # most frequent words whose translations judge an epoch
 TIMED_STEPS = 3  # of a game that is thrown away, to tell the cost before the real one
-LONG = 1200.0  # CPU seconds that are worth a warning
+WARN_ABOVE_CPU_SECONDS = 1200.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -73,9 +73,9 @@ class Adversarial(Seed):
         return weighted_pairs(rows, columns, np.maximum(scores, 0))
 
     def train(self, x: Matrix, z: Matrix) -> Matrix:
-        """Return the best map of all epochs, as the nearest rotation; tell the cost before."""
+        """Return the best map of all epochs, as the nearest rotation; warn of the cost before."""
         total = self.epochs * self.steps
-        _tell_cost(total * seconds_of_a_step(Game(self, x, z)))
+        _warn_of_cost(total * seconds_of_a_step(Game(self, x, z)))
         game = Game(self, x, z)
         best, best_score = np.eye(x.shape[1], dtype=np.float32), -np.inf
         with progress.task("Adversarial training", total=total) as advance:
@@ -189,8 +189,8 @@ def mean_csls(mapped: Matrix, target: Matrix) -> float:
     return float(best_neighbors(unit(mapped), unit(target)).forth_scores.mean())
 
 
-def _tell_cost(seconds: float) -> None:
-    if seconds > LONG:
+def _warn_of_cost(seconds: float) -> None:
+    if seconds > WARN_ABOVE_CPU_SECONDS:
         warnings.warn(
             f"Adversarial training at this setting takes about {seconds / 3600:.1f} CPU hours. "
             "Fewer steps, words or hidden numbers cost less; geomm_unsup takes less than a minute.",

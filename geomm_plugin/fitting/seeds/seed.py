@@ -16,6 +16,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import Raised
 from geomm_plugin.rows import Rows
 
@@ -35,6 +36,10 @@ class Language:
         rows: Matrix = np.asarray(self.vectors[:count])
         return rows
 
+    def mapped(self, count: int, matrix: Matrix) -> Matrix:
+        """Return the most frequent words after a map, at unit length."""
+        return unit_images(self.frequent(count), matrix)
+
 
 class Seed(ABC):
     """Finds pairs of words without a dictionary; write pairs().
@@ -52,6 +57,12 @@ class Seed(ABC):
     def raised(self, source: Language, target: Language) -> Raised | None:
         """Return pairs that keep a bonus while the seed's pairs grow; None if there are none."""
         return None
+
+
+def unit_images(vectors: Matrix, matrix: Matrix) -> Matrix:
+    """Return unit rows after a map, in float32."""
+    rows: Matrix = unit(vectors @ matrix.astype(np.float32))
+    return rows
 
 
 def weighted_pairs(source: RowIndices, target: RowIndices, weights: Vector) -> RowPairs:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from geomm_plugin.factorization import polar
+from geomm_plugin.fitting.confirmation import cognate_precision
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.wasserstein import Wasserstein, relaxed_rotation
-from geomm_plugin.fitting.witnesses import witnessed
 from geomm_plugin.normalize import unit
 
 
@@ -80,4 +80,4 @@ def test_real_words_start_whichever_are_there(demo, target, count, drop):
     source, other = (frequent(demo, language, count, drop) for language in ("en", target))
     x, z = source.frequent(2000), other.frequent(2000)
     start = relaxed_rotation(x, z)
-    assert witnessed(source, other, start, np.eye(len(start))) > 0.02  # by chance: 0.001
+    assert cognate_precision(source, other, start, np.eye(len(start))) > 0.02  # by chance: 0.001

@@ -13,7 +13,7 @@ from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.fit_report import ALL_DICTIONARIES
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.moments import Moments
-from geomm_plugin.fitting.riemannian_mapper import dictionary_words, rotations_and_metric
+from geomm_plugin.fitting.riemannian import dictionary_words, rotations_and_metric
 from geomm_plugin.mappers.geomm import cost_of
 from geomm_plugin.testing import check_mapper, make_toy
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import evaluate, get_mapper
-from geomm_plugin.fitting.two_sided import mean_metric, turn
+from geomm_plugin.fitting.hub import mean_metric, turn
 from geomm_plugin.testing import make_toy
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from geomm_plugin.fitting.growth import Stage, grow, rotation
-from geomm_plugin.fitting.recover import recovered_share
+from geomm_plugin.fitting.confirmation import agreement_of_pairs
 from geomm_plugin.fitting.seeds.seed import weighted_pairs
+from geomm_plugin.fitting.unsupervised import Stage, grow, rotation
 from geomm_plugin.normalize import unit
 
 WORDS, DIMENSION = 500, 60
@@ -31,14 +31,14 @@ def test_a_poor_start_grows_into_a_dictionary_and_its_wrong_pairs_are_forgotten(
     assert len(growth.pairs) > 0.95 * WORDS
     assert (growth.pairs.source == growth.pairs.target).mean() > 0.99
     assert np.allclose(growth.source @ growth.source.T, np.eye(DIMENSION), atol=1e-10)
-    assert recovered_share(x, z, growth.pairs.source, growth.pairs.target) > 0.99
+    assert agreement_of_pairs(x, z, growth.pairs.source, growth.pairs.target) > 0.99
 
 
 def test_clouds_that_have_nothing_in_common_are_told_from_those_that_do(clouds):
     x, _ = clouds
     z = unit(np.random.default_rng(9).normal(size=x.shape)).astype(np.float32)
     growth = grow(x, z, poor_start(0.3), rotation(x, z), Stage(WORDS, 20, 3))
-    assert recovered_share(x, z, growth.pairs.source, growth.pairs.target) < 0.5
+    assert agreement_of_pairs(x, z, growth.pairs.source, growth.pairs.target) < 0.5
 
 
 def test_a_stage_ends_when_nothing_is_gained_or_its_rounds_are_over(clouds):
