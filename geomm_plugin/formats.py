@@ -416,7 +416,7 @@ def find_format(
     elif to_write or not path.exists():
         fitting = [known for known in fitting if known.write is not Format.write] or fitting
     if not fitting:
-        raise FormatError(_why_no_format(path))
+        raise FormatError(_why_no_format(path, to_write))
     return SharedSuffix(fitting) if to_write and len(fitting) > 1 else fitting[-1]()
 
 
@@ -463,8 +463,13 @@ def _is_pickle(path: Path) -> bool:
     return len(begin) == 2 and begin[0] == 0x80 and 2 <= begin[1] <= 5
 
 
-def _why_no_format(path: Path) -> str:
-    suffixes = ", ".join(sorted({s for f in registry.formats.values() for s in f.suffixes}))
+def _why_no_format(path: Path, to_write: bool) -> str:
+    every = registry.formats.values()
+    fit = [known for known in every if not to_write or known.write is not Format.write]
+    suffixes = ", ".join(sorted({suffix for known in fit for suffix in known.suffixes}))
+    if to_write:
+        end = "".join(path.suffixes) or "no suffix"
+        return f"No format known here writes files that end in {end}. Choose one of: {suffixes}."
     if path.is_dir():
         return f"The folder {path} holds no embeddings that are known here. Name a file in it."
     return (

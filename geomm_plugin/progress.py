@@ -130,6 +130,7 @@ def task(label: str, total: float | None = None, unit: str = "") -> Iterator[Cal
             move(amount, note)
 
         yield advance
+    unit = unit.removesuffix("s") if done == 1 else unit
     amount = f"{done:,.0f} {unit}".rstrip() + " in " if done else ""
     seconds = time.perf_counter() - start
     logger.info("%s: %s%.1f s", printable(label), amount, seconds, extra={"seconds": seconds})
@@ -152,9 +153,9 @@ def _bar(label: str, total: float | None) -> Iterator[Callable[..., None]]:
         display.remove_task(bar)
 
 
-def over(label: str, items: Sequence[T]) -> Iterator[T]:
-    """Go through items with a bar that moves by one for each."""
-    with task(label, total=len(items)) as advance:
+def over(label: str, items: Sequence[T], unit: str = "") -> Iterator[T]:
+    """Go through items with a bar that moves by one for each, which is one `unit` ("words")."""
+    with task(label, len(items), unit) as advance:
         for item in items:
             yield item
             advance(1)

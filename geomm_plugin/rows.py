@@ -210,7 +210,7 @@ class Rows(NDArrayOperatorsMixin):
         made = np.empty(self.shape, self.dtype)  # memory that nobody writes to is not taken
         if stored is not None and stored.flags.c_contiguous and len(self):
             is_source, made = True, stored.view()
-        shown = progress.task(self.task, len(self)) if self.task else nullcontext(_ignore)
+        shown = progress.task(self.task, len(self), "words") if self.task else nullcontext(_ignore)
         with shown as advance:
             for part in slices(len(self), BLOCK_ROWS):
                 given = self.source.take(part)

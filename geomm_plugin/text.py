@@ -12,6 +12,7 @@ import html
 import json
 import shutil
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 JOINERS = "\u200c\u200d"
@@ -35,6 +36,16 @@ def printable_json(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if _is_harmless(c, keep="\n") else json.dumps(c)[1:-1] for c in text)
+
+
+def fold(text: str) -> str:
+    """Return a text without case and accents: "Café" becomes "cafe"."""
+    if text.isascii():
+        return text.lower()
+    # Decomposed twice: compatibility characters contain letters, and casefold composes new ones.
+    folded = unicodedata.normalize("NFKD", text).casefold()
+    decomposed = unicodedata.normalize("NFKD", folded)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def _is_harmless(character: str, keep: str) -> bool:

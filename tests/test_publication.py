@@ -77,6 +77,6 @@ def test_extras_that_errors_advise_are_there():
         for path in folder.rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             advised |= set(re.findall(r'missing_extra\(\s*[^()]*?,\s*"(\w+)"', text))
-    assert {"plot", "gensim", "data"} <= advised <= set(PROJECT["optional-dependencies"])
+    assert {"plot", "gensim", "letters"} <= advised <= set(PROJECT["optional-dependencies"])
     message = str(missing_extra("A picture", "plot"))
     assert 'pip install "geomm-plugin[plot]"' in message and 'pip install ".[plot]"' in message

@@ -42,7 +42,7 @@ from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import as_file_error, check_writable
 from geomm_plugin.files.lock import alone_in
-from geomm_plugin.files.outputs import LONGEST_NAME, make_folders, refuse_inputs, refuse_losses
+from geomm_plugin.files.outputs import check_names, make_folders, refuse_inputs, refuse_losses
 from geomm_plugin.files.publication import recover
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
@@ -229,14 +229,8 @@ def align(
 def file_names(languages: Iterable[str], suffix: str) -> dict[str, str]:
     """Return what the aligned file of each language is called; odd names are refused."""
     names = {language: f"{language}{suffix}" for language in languages}
-    for language, name in names.items():
-        is_plain = Path(name).name == name and name.isprintable() and not name.startswith(".")
-        is_plain = is_plain and bool(language) and name not in (MAPPER, NAME)
-        if not is_plain or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
-            raise ParameterError(
-                f"The aligned file of {language!r} would be called {name!r}, which is no name of a "
-                "file here. Choose another name for the language, or another --suffix."
-            )
+    advice = "Choose another name for the language of that file, or another suffix."
+    check_names([*names.values(), MAPPER, NAME], advice)
     return names
 
 

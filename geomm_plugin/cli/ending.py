@@ -93,7 +93,8 @@ def _open_standard_streams() -> None:
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # also what the terminal's encoding lacks
+            coding = None if stream.isatty() else "utf-8"  # a pipe gets UTF-8 on any system
+            stream.reconfigure(encoding=coding, errors="backslashreplace")
 
 
 def _flushed(status: object) -> object:

@@ -360,7 +360,7 @@ def existing_files(specs: Iterable[str]) -> dict[str, str]:
     """Return the paths of LANG=FILE arguments by language; each is there, in a known format."""
     specs = list(specs)
     for spec in specs:
-        refuse_mapper(spec)
+        refuse_no_files(spec)
     paths = split_specs(with_space(specs), "LANG=FILE, e.g. en=wiki.en.vec")
     for path in paths.values():
         check_exists(Path(path))
@@ -387,10 +387,17 @@ def is_space(arguments: Sequence[str]) -> bool:
     return (path / NAME).is_file() or (path.is_file() and bool(find_format(path).languages(path)))
 
 
-def refuse_mapper(argument: str) -> None:
-    """Say how a saved mapper is given, where it stands among the files."""
-    if "=" not in argument and (Path(argument) / "mapper.json").is_file():
+def refuse_no_files(argument: str) -> None:
+    """Refuse a saved mapper among the files, and a folder that is not there."""
+    if "=" in argument:
+        return
+    if (Path(argument) / "mapper.json").is_file():
         raise ParameterError(f"{argument} is a saved mapper; give it as --model {argument}.")
+    if not Path(argument).exists():
+        raise FileError(
+            f"There is no folder {argument}. Give one that `geomm align` wrote, or each file with "
+            "its language, e.g. en=wiki.en.vec."
+        )
 
 
 def read_dictionaries(

@@ -16,7 +16,7 @@ from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.text import printable
+from geomm_plugin.text import fold, printable
 
 USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 
@@ -80,8 +80,10 @@ def command(
         run.report([_row(word, answer_of.get(word)) for word in asked])
     else:
         width = max(len(printable(word)) for word in asked)
+        like = _like(space, source, [word for word in asked if word not in answer_of])
         for word in asked:
-            show(f"{printable(word):<{width}}  {_line(answer_of.get(word))}")
+            line = _line(answer_of.get(word), like.get(fold(word), ""))
+            show(f"{printable(word):<{width}}  {line}")
     unknown = sum(word not in answer_of for word in asked)
     if unknown:
         show(
@@ -109,9 +111,18 @@ def _row(word: str, translations: list[tuple[str, float]] | None) -> dict[str, A
     return {"word": word, "known": translations is not None, "translations": scored}
 
 
-def _line(translations: list[tuple[str, float]] | None) -> str:
+def _like(space: SharedSpace, language: str, unknown: list[str]) -> dict[str, str]:
+    """Return the most frequent word that differs from each unknown one in case and accents only."""
+    folded = dict.fromkeys(map(fold, unknown), "")
+    for word in reversed(space[language].words if folded else ()):
+        if fold(word) in folded:
+            folded[fold(word)] = word
+    return folded
+
+
+def _line(translations: list[tuple[str, float]] | None, like: str) -> str:
     if translations is None:
-        return "(unknown word)"
+        return f"(unknown word; did you mean {printable(like)}?)" if like else "(unknown word)"
     return "  ".join(f"{printable(word)} ({score:.3f})" for word, score in translations)
 
 
@@ -127,7 +138,7 @@ def _read_words(file: Path | None, has_words: bool) -> list[str]:
 
 def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[str]]:
     """Files come first (they hold a '='), then the pair of languages, then the words."""
-    options.refuse_mapper(arguments[0])
+    options.refuse_no_files(arguments[0])
     count = next((i for i, text in enumerate(arguments) if "=" not in text), len(arguments))
     count = max(count, int(options.is_space(arguments[:1])))
     files, rest = list(arguments[:count]), list(arguments[count:])

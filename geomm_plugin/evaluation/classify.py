@@ -84,7 +84,7 @@ class Classify(Task):
         """Train in each training language, and test in each test language."""
         tests = {name: text_vectors(space, name, texts.texts) for name, texts in self.test.items()}
         scores = []
-        for language, texts in progress.over("Training", list(self.train.items())):
+        for language, texts in progress.over("Training", list(self.train.items()), "languages"):
             vectors = text_vectors(space, language, texts.texts)
             classes, labels = np.unique(texts.labels, return_inverse=True)
             known = has_words(vectors)

@@ -152,7 +152,7 @@ def diagnose(
     for key in given:
         check_key(key, languages)
     diagnoses = []
-    with progress.task("Diagnosing", total=len(given)) as advance:
+    with progress.task("Diagnosing", len(given), "pairs") as advance:
         for (source, target), dictionary in given.items():
             case = Case(source, target, languages[source], languages[target], dictionary)
             diagnoses.append(case.diagnose(chosen, seed))

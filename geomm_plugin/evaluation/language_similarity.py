@@ -106,7 +106,7 @@ def language_similarity(embeddings: Mapping[str, object]) -> list[LanguageSimila
         )
     pairs = list(combinations(languages, 2))
     results = []
-    with progress.task("Comparing languages", total=len(pairs)) as advance:
+    with progress.task("Comparing languages", len(pairs), "pairs") as advance:
         for source, target in pairs:
             results.append(_compare(source, target, languages[source], languages[target]))
             advance(1)

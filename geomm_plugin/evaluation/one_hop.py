@@ -151,7 +151,7 @@ def one_hop(
     given = as_dictionaries(dictionaries)
     languages = {language: as_embeddings(value) for language, value in embeddings.items()}
     results = []
-    with progress.task("One hop", total=len(tests) * len(chosen)) as advance:
+    with progress.task("One hop", len(tests) * len(chosen), "runs") as advance:
         for (source, target), test in as_dictionaries(tests).items():
             between = find_pivot(source, target, given, pivot)
             for language in (source, between, target):

@@ -105,7 +105,7 @@ def run_all(
     runs: dict[str, Run] = {}
     start = time.perf_counter()
     with (
-        progress.task("Comparing", total=len(tasks)) as advance,
+        progress.task("Comparing", len(tasks), "mappers") as advance,
         process_pool(jobs, cluster, shared=(run,), blas_threads=threads, isolated=True) as pool,
     ):
         for number, result in pool.as_completed(tasks):

@@ -78,7 +78,7 @@ class Sentences(Task):
         pairs = list(permutations(self.texts, 2))
         return [
             self._score_pair(vectors[source], vectors[target], known, (source, target), choice)
-            for source, target in progress.over("Searching sentences", pairs)
+            for source, target in progress.over("Searching sentences", pairs, "pairs")
             for choice in self.retrievals
         ]
 

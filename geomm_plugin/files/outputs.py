@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
+import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from geomm_plugin.files.stamps import files_in
 PART = ".geomm-part-"  # begins the name of what is being written
 _OPEN_FILES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 LONGEST_NAME = 255  # bytes, of any file system in use
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
+_NOT_IN_NAMES = set('<>:"/\\|?*')
 
 
 def place_of(path: Path) -> Path:
@@ -87,6 +90,25 @@ def refuse_losses(folder: Path, is_written: Callable[[str], bool]) -> None:
                 f"{folder} would be replaced as a whole, and holds {name}, which would be lost. "
                 "Move that file away, or choose another name for the output."
             )
+
+
+def check_names(names: Iterable[str], advice: str) -> None:
+    """Refuse names of files that some system does not have, or takes for one and the same.
+
+    Windows has devices called aux or con and no colons; it and macOS do not tell en from EN.
+    """
+    taken: dict[str, str] = {}
+    for name in names:
+        stem = name.partition(".")[0].rstrip().lower()
+        is_name = bool(stem) and stem not in _DEVICES and name.isprintable()
+        is_name = is_name and not _NOT_IN_NAMES & set(name) and name[-1] not in " ."
+        if not is_name or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
+            raise ParameterError(f"{name!r} is no name of a file on every system. {advice}")
+        folded = unicodedata.normalize("NFC", name).casefold()
+        if folded in taken:
+            sentence = f"{taken[folded]!r} and {name!r} are one file on some systems."
+            raise ParameterError(f"{sentence} {advice}")
+        taken[folded] = name
 
 
 def make_folders(path: Path) -> None:

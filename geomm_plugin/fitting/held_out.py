@@ -30,6 +30,7 @@ FEWEST_WORDS = 10  # of a dictionary; below, nothing can be held out
 NEIGHBORS = 10  # of CSLS
 SPARE_WORDS = 500  # source words that a dictionary must have before it is cross-fitted
 MOST_FOLDS = 5  # of cross-fitting
+CHOOSING = "Choosing lambda"
 
 # From a candidate to (A_source, A_target); what all candidates share is computed before.
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
@@ -73,12 +74,12 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
     if not trials:
         return Choice(default, {})
     scores: dict[float, float] = {}
-    with progress.task("Choosing", total=len(candidates) // 2 + 3) as advance:
+    with progress.task(CHOOSING, total=len(candidates) // 2 + 3, unit="candidates") as advance:
 
         def best_of(tried: Sequence[float]) -> float:
             new = [candidate for candidate in tried if candidate not in scores]
             both = [(trial, candidate) for candidate in new for trial in trials]
-            found = each_part("Choosing", _precision, (), both, in_memory=True)
+            found = each_part(CHOOSING, _precision, (), both, in_memory=True)
             for candidate in new:
                 scores[candidate] = float(np.mean([next(found) for _ in trials]))
                 advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")

@@ -92,7 +92,7 @@ def _choices(
         return {}
     fold_of = {pair: _folds(given, folds, seed) for pair, given in dictionaries.items()}
     parts: dict[Pair, list[Choices]] = {pair: [] for pair in dictionaries}
-    for fold in progress.over("Learning to re-rank", range(folds)):
+    for fold in progress.over("Learning to re-rank", range(folds), "folds"):
         kept, aside = (
             {
                 pair: Dictionary(p for p in given if (fold_of[pair][p[0]] == fold) is wanted)

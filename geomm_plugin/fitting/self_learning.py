@@ -382,7 +382,7 @@ class SelfLearner(ConfirmedMapper):
     def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         largest = max(len(vectors[language]) for edge in pairs for language in edge)
         words = min(self.vocabulary, largest)
-        with progress.task("Self-learning", total=self.max_rounds) as advance:
+        with progress.task("Self-learning", self.max_rounds, "rounds") as advance:
 
             def on_round(mean: float) -> None:
                 advance(1, note=f"mean CSLS {mean:.4f}")

@@ -69,7 +69,7 @@ class Contrastive(TwoSidedMapper):
         else:
             count = self.iterations
         losses: list[float] = []
-        with progress.task(f"Contrastive {edge}", total=count + 1) as advance:
+        with progress.task(f"Contrastive {edge}", total=count + 1, unit="steps") as advance:
             for each in self.descent(edge, self.first_maps(edge, report), count):
                 sides, loss = each
                 losses.append(loss)
@@ -106,7 +106,9 @@ class Contrastive(TwoSidedMapper):
         for train, held_out in folds(edge.pairs, self.seed)[:1]:
             pool = Pool(edge.x, edge.z, held_out)
             part = replace(edge, pairs=train)
-            with progress.task(f"Choosing {edge}", total=self.max_iterations) as advance:
+            with progress.task(
+                f"Choosing iterations of {edge}", self.max_iterations, "steps"
+            ) as advance:
                 for sides, _ in self.descent(
                     part, self.first_maps(part, FitReport()), self.max_iterations
                 ):

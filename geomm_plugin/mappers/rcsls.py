@@ -75,7 +75,7 @@ class RCSLS(HubMapper):
         else:
             count = self.iterations
         losses: list[float] = []
-        with progress.task(f"RCSLS {edge}", total=count + 1) as advance:
+        with progress.task(f"RCSLS {edge}", total=count + 1, unit="steps") as advance:
             for step in self.descent(edge, self.start(edge, report), count):
                 W, loss = step
                 losses.append(loss)
@@ -122,7 +122,9 @@ class RCSLS(HubMapper):
             pool = Pool(edge.x, edge.z, held_out)
             part = replace(edge, pairs=train)
             descent = self.descent(part, self.start(part, FitReport()), self.max_iterations)
-            with progress.task(f"Choosing {edge}", total=self.max_iterations) as advance:
+            with progress.task(
+                f"Choosing iterations of {edge}", self.max_iterations, "steps"
+            ) as advance:
                 for W, _ in descent:
                     curve.append(pool.precision(*self.two_maps(W)))
                     advance(1)

@@ -102,7 +102,7 @@ class SLUnsup(ConfirmedMapper):
             return best_of_kept(unit_images(x, source), unit_images(z, target), keep, random)
 
         walk = rounds(Paired(pairs, -np.inf), fit, found)
-        with progress.task("Self-learning", total=self.max_rounds) as advance:
+        with progress.task("Self-learning", self.max_rounds, "rounds") as advance:
             for each in islice(walk, self.max_rounds):
                 pairs, mean = each.found
                 advance(1, note=f"p {keep:.2f}, mean similarity {mean:.4f}")

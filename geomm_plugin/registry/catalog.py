@@ -12,6 +12,7 @@ from geomm_plugin.registry.parameters import parse_settings, split_choice, split
 from geomm_plugin.registry.plugins import PLUGIN_PART, Origin, Plugins
 
 T = TypeVar("T")
+SHOWN = 5  # mappers that an error lists
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,13 @@ class Catalog(Mapping[str, T]):
     def _entry(self, name: str) -> Entry[T]:
         entries = self._collect()
         if name not in entries:
+            shown = ", ".join(entries)
+            if self.kind == "mapper" and len(entries) > SHOWN:
+                shown = ", ".join(list(entries)[:SHOWN])
+                shown += f", and {len(entries) - SHOWN} more that `geomm mappers` lists"
             raise UnknownNameError(
                 f"There is no {self.kind} {name!r}.{did_you_mean(str(name), entries)} "
-                f"Registered: {', '.join(entries)}."
+                f"Registered: {shown}."
             )
         return entries[name]
 

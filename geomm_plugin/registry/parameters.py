@@ -18,6 +18,8 @@ from typing import Annotated, Any, Literal
 
 from geomm_plugin.errors import ParameterError, did_you_mean
 
+USUAL = {"lambda": "regularization", "lam": "regularization"}  # in papers
+
 
 @dataclass(frozen=True)
 class AtLeast:
@@ -125,7 +127,7 @@ def check_known(label: str, name: str, known: Collection[str]) -> None:
     """Refuse a parameter name that does not exist."""
     if name not in known:
         raise ParameterError(
-            f"{label!r} has no parameter {name!r}.{did_you_mean(name, known)} "
+            f"{label!r} has no parameter {name!r}.{did_you_mean(USUAL.get(name, name), known)} "
             f"It has: {', '.join(known)}."
         )
 

@@ -106,7 +106,7 @@ class LanguageRows(UnitRows):
 
     def _make_all(self) -> Matrix:
         rows = np.empty(self.shape, np.float32)
-        with progress.task(f"Mapping {self._language}", total=len(rows)) as advance:
+        with progress.task(f"Mapping {self._language}", len(rows), "words") as advance:
             for part in slices(len(rows), BLOCK_ROWS):
                 rows[part] = self._make(part, range(part.start, part.stop))
                 advance(part.stop - part.start)

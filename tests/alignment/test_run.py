@@ -163,7 +163,20 @@ def test_other_formats_and_lengths(files, tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    "language", ["", ".", "..", ".hidden", ".geomm-part-x", "a/b", "x" * 300, "ж" * 126]
+    "language",
+    [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        ".geomm-part-x",
+        "a/b",
+        "x" * 300,
+        "ж" * 126,
+        "a:b",
+        "aux",
+        "Com1.x",
+    ],
 )
 def test_odd_languages_are_refused_before_anything_is_made(toy, tmp_path, language):
     embeddings = {language: toy.embeddings["en"], "es": toy.embeddings["es"]}
@@ -175,8 +188,16 @@ def test_odd_languages_are_refused_before_anything_is_made(toy, tmp_path, langua
 def test_a_language_may_not_take_the_place_of_the_mapper(toy, tmp_path):
     embeddings = {"mapper": toy.embeddings["en"], "es": toy.embeddings["es"]}
     dictionaries = {("mapper", "es"): [("en1", "es1")]}
-    with pytest.raises(ParameterError, match="no name of a file here"):
+    with pytest.raises(ParameterError, match="'mapper' and 'mapper' are one file"):
         align(embeddings, dictionaries, output=tmp_path, suffix="", format="spacy")
+
+
+@pytest.mark.parametrize(("one", "other"), [("en", "EN"), ("\u00e9", "e\u0301"), ("ß", "SS")])
+def test_languages_that_are_one_file_on_some_systems_are_refused(toy, tmp_path, one, other):
+    embeddings = {one: toy.embeddings["en"], other: toy.embeddings["es"]}
+    with pytest.raises(ParameterError, match="are one file on some systems. Choose another name"):
+        align(embeddings, {(one, other): [("en1", "es1")]}, output=tmp_path / "o")
+    assert not (tmp_path / "o").exists()
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_made(toy, files, tmp_path):

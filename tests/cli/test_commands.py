@@ -161,7 +161,7 @@ def test_demo_shows_translations_a_comparison_and_what_to_type_next():
     assert all(float(score) > 0.85 for score in line.split()[2:])
     assert "within chance" in output and "This set is easy" in output
     assert "geomm_plus, reranked" in output and "without its self-learning" in output
-    for title in ("Sentences, en to es", "Topics learnt in en"):
+    for title in ("Sentences, en to es", "Topics learnt in en, tested on es"):
         (line,) = (line for line in output.splitlines() if line.startswith(title))
         before, *aligned = (
             float(part.split()[-1]) for part in line.rpartition(": ")[2].split(", ")
@@ -204,13 +204,20 @@ def test_bad_files_are_one_sentence_with_file_and_line(tmp_path, content, messag
     ("changes", "message"),
     [
         (["-m", "procustes"], "There is no mapper 'procustes'. Did you mean 'procrustes'?"),
+        (["-m", "x"], "Registered: procrustes, geomm, geomm_plus, geomm_multi, geomm_semi, and "),
+        (["-m", "x"], " more that `geomm mappers` lists."),
         (["-s", "regularisation=1"], "no parameter 'regularisation'. Did you mean"),
         (["-s", "regularization=much"], "regularization takes a number of at least 0 or 'auto'"),
         (["-s", "regularization=-4"], "regularization takes a number of at least 0"),
         (["-s", "regularization"], "is not understood; write PARAMETER=VALUE"),
         (["-d", "en-fr=x.txt"], "'en-fr' is no pair of the languages given (en, es)"),
         (["-d", "en-es=x.txt"], "There is no file x.txt"),
-        (["--suffix", ".docx"], "none of the formats known here"),
+        (
+            ["--suffix", ".foo"],
+            "No format known here writes files that end in .foo. Choose one",
+        ),
+        (["--suffix", "vec"], "writes files that end in no suffix. Choose one of: "),
+        (["-s", "lambda=3"], "no parameter 'lambda'. Did you mean 'regularization'?"),
     ],
 )
 def test_bad_options(tmp_path, changes, message):
@@ -245,6 +252,12 @@ def test_an_output_folder_that_cannot_be_written(tmp_path):
 
 def test_unknown_words_languages_and_models(tmp_path):
     assert "are not among the" in geomm("translate", EN, ES, "en-es", "xyzzy", status=1).stderr
+    near = geomm("translate", EN, ES, "en-es", "FREEDOM", "xyzzy", *SMALL, status=1)
+    assert "FREEDOM  (unknown word; did you mean freedom?)\n" in near.stdout
+    assert "xyzzy    (unknown word)\n" in near.stdout and "2 of 2 words" in near.stderr
+    missing = tmp_path / "alinged"
+    for line in (["translate", missing, "en-es", "a"], ["neighborhoods", missing]):
+        assert f"There is no folder {missing}. Give one that" in geomm(*line, status=2).stderr
     assert "'en-fr' is no pair" in geomm("translate", EN, ES, "en-fr", "a", status=2).stderr
     assert "Give files, a pair" in geomm("translate", EN, ES, "en-es", status=2).stderr
     missing = geomm("translate", "--model", tmp_path / "no", EN, ES, "en-es", "a", status=2)

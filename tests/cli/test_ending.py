@@ -77,6 +77,19 @@ def test_output_that_cannot_be_written_is_one_sentence():
     assert done.stderr == "The system refused: No space left on device.\n"
 
 
+def test_pipes_get_utf_8_whatever_the_code_page(tmp_path):
+    for name in ("en", "ru"):
+        write_embeddings(Embeddings(["мир", "дом"], np.eye(2)), tmp_path / f"{name}.vec")
+    line = f"{GEOMM} translate en=en.vec ru=ru.vec en-ru мир -k 1"
+    done = subprocess.run(
+        ["sh", "-c", line],
+        capture_output=True,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "cp1252"},
+        cwd=tmp_path,
+    )
+    assert done.stdout.decode("utf-8").startswith("мир  мир ("), done
+
+
 def test_a_reader_that_goes_away_is_no_error_message():
     done = shell(f"{GEOMM} mappers | true")
     assert done.stderr == ""

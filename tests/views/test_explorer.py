@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.errors import LanguagesError, ParameterError
+from geomm_plugin.text import fold
 from geomm_plugin.views.explorer import Explorer, ExplorerServer
-from geomm_plugin.views.explorer.explorer import WordSearch, fold
+from geomm_plugin.views.explorer.explorer import WordSearch
 from geomm_plugin.views.explorer.server import as_spaces
 from geomm_plugin.views.plots import principal_plane
 

@@ -180,7 +180,7 @@ def _run(work: Any, groups: list[Group], jobs: int) -> Iterator[Scores]:
     """Compute groups of cells, in this process or in several."""
     if not groups:
         return
-    with progress.task("Computing", total=len(groups)) as advance:
+    with progress.task("Computing", len(groups), "columns") as advance:
         with process_pool(jobs) as pool:
             tasks = (Job(f"Computing {group[0][0].name}", work, group) for group in groups)
             for (columns, _), scores in zip(groups, pool.in_order(tasks), strict=True):

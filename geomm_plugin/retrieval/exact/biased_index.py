@@ -113,13 +113,13 @@ class BiasedIndex(Index):
         """Go through so many queries; a pool divides them, once there is no bias left to learn."""
         parts = list(self.tiles.of_rows(count))
         if not self.bias.is_known:
-            for part in progress.over("Retrieving", parts):
+            for part in progress.over("Retrieving", parts, "blocks"):
                 find(part)
             return
         if (size := pool_size(in_memory=True)) > 1:
             parts = list(slices(count, max(1, min(self.tiles.rows, -(-count // (2 * size))))))
         found = each_part("Retrieving", find, (), parts, in_memory=True)
-        for _ in progress.over("Retrieving", parts):
+        for _ in progress.over("Retrieving", parts, "blocks"):
             next(found)
 
     def _rank(

@@ -6,7 +6,6 @@ Words are named by language and row, since a word may be any text at all.
 from __future__ import annotations
 
 import threading
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -20,6 +19,7 @@ from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.retrieval import Index, Reranked, UnitRows
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.text import fold
 from geomm_plugin.views.plots import principal_plane
 
 RETRIEVALS = ("cosine", "csls", "reranked")
@@ -75,7 +75,7 @@ class Explorer:
 
     def prepare(self) -> None:
         """Map the words of the first space, and open what was saved of it."""
-        for language in progress.over("Preparing", self.languages):
+        for language in progress.over("Preparing", self.languages, "languages"):
             self.picture(0, language, 0)
             for target in self.languages:
                 if target != language:
@@ -207,16 +207,6 @@ def _shares(index: Index, query: UnitRows, targets: RowIndices) -> list[dict[str
         {"shares": {names.get(name, name): float(share[at]) for name, share in shares.items()}}
         for at in range(len(targets))
     ]
-
-
-def fold(text: str) -> str:
-    """Return a text without case and accents: "Café" becomes "cafe"."""
-    if text.isascii():
-        return text.lower()
-    # Decomposed twice: compatibility characters contain letters, and casefold composes new ones.
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    decomposed = unicodedata.normalize("NFKD", folded)
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 class WordSearch:
