@@ -296,6 +296,7 @@ def interval_chart(
             y += 22
             marks.append(Mark("group", ((0, y),), text=shortened(group, 12, width / 1.1)))
         last = group
+        y += 4 if len(points) > 1 else 0
         line = 15 if len(points) > 1 else 20
         if beside:
             at = y + 4 + (len(points) * line + look.size) / 2

@@ -53,13 +53,13 @@ def column(page, number):
 def test_the_table_sorts_by_number_and_by_text(opened):
     button = opened.wait("#numbers thead button", "P@1 [95 %]")
     script = """return [...document.querySelectorAll("#numbers tbody tr")]
-        .map((row) => Number(row.cells[3].dataset.value))"""
+        .map((row) => parseFloat(row.cells[3].textContent))"""
     before = opened.run(script)
     button.click()
     assert opened.run(script) == sorted(before, reverse=True) != before
     button.click()
     assert opened.run(script) == sorted(before)
-    opened.wait("#numbers thead button", "Retrieval").click()
+    opened.wait("#numbers thead button", "retrieval").click()
     assert column(opened, 3) == sorted(column(opened, 3))
     sorted_heads = opened.find("#numbers th[aria-sort]")
     assert [head.get_attribute("aria-sort") for head in sorted_heads] == ["ascending"]
@@ -67,7 +67,7 @@ def test_the_table_sorts_by_number_and_by_text(opened):
 
 def test_rows_without_a_value_come_last(opened):
     for _ in range(2):
-        opened.wait("#numbers thead button", "Against procrustes").click()
+        opened.wait("#numbers thead button", "against procrustes").click()
         shown = column(opened, 5)
         count = sum(not text for text in shown)
         assert count == 2 and not any(shown[-count:]) and all(shown[:-count])
@@ -109,6 +109,20 @@ def test_nothing_sticks_out(opened, width, scheme):
     grounds = opened.run("return getComputedStyle(document.body).backgroundColor")
     assert (grounds == "rgb(21, 23, 27)") == (scheme == "dark")
     assert opened.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_no_text_of_a_chart_and_no_column_is_cut(opened, width):
+    opened.look(width)
+    drawn = "[...document.querySelectorAll('figure svg')].filter((svg) => svg.checkVisibility())"
+    assert opened.run(f"return {drawn}.length") == 2, "scores and differences; more is folded"
+    cut = """.flatMap((svg) => [...svg.querySelectorAll("text")]
+        .map((text) => [svg, text.getBBox()]))
+        .filter(([svg, { x, width }]) => x < -0.5 || x + width > svg.viewBox.baseVal.width + 0.5)"""
+    assert opened.run(f"return {drawn}{cut}.length") == 0
+    if width > 640:
+        table = "const box = document.getElementById('numbers').parentElement;"
+        assert opened.run(f"{table} return box.scrollWidth <= box.clientWidth")
 
 
 def test_the_printed_page_is_light(opened):

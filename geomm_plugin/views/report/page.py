@@ -11,11 +11,10 @@ from pathlib import Path
 
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import Provenance
+from geomm_plugin.views.charts import chart_rules
 from geomm_plugin.views.markup import Markup, data_block, tag
 from geomm_plugin.views.palette import color_rules
-from geomm_plugin.views.report import figures, sections
-from geomm_plugin.views.report.changes import changes_data
-from geomm_plugin.views.report.tasks import task_sections
+from geomm_plugin.views.report import sections
 
 FOLDER = Path(__file__).parent
 
@@ -30,7 +29,9 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
     """
     provenance = provenance or Provenance()
     # Our own files: the only texts that are not escaped. No text of the data is in them.
-    style = Markup(color_rules() + (FOLDER / "report.css").read_text(encoding="utf-8"))
+    style = Markup(
+        color_rules() + chart_rules() + (FOLDER / "report.css").read_text(encoding="utf-8")
+    )
     script = Markup((FOLDER / "report.js").read_text(encoding="utf-8"))
     policy = (
         f"default-src 'none'; script-src '{checksum(script)}'; style-src '{checksum(style)}'; "
@@ -51,18 +52,12 @@ def make_page(comparison: Comparison, provenance: Provenance | None = None) -> s
     main = tag(
         "main",
         sections.summary_section(comparison),
-        sections.table_section(comparison),
-        figures.bars_section(comparison),
-        figures.differences_section(comparison),
-        figures.spelling_section(comparison),
-        figures.curves_section(comparison),
-        figures.cost_section(comparison),
-        task_sections(comparison),
+        [sections.task_section(comparison, part) for part in comparison.parts],
         sections.changes_section(),
         sections.data_section(comparison, provenance),
     )
     header = tag("header", tag("h1", title), tag("p", f"Baseline: {comparison.baseline}"))
-    data = data_block("data", changes_data(comparison))
+    data = data_block("data", sections.changes_data(comparison))
     body = tag("body", header, main, data, tag("script", script))
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 

@@ -1,7 +1,7 @@
 "use strict";
 // Sorts the table, and shows the words that two mappers treat differently. Words are always text.
 
-const SHOWN = 25;
+const SHOWN = 10;
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 
@@ -20,9 +20,8 @@ function sortBy(table, column) {
   const ascending = before ? before === "descending" : !numeric;
   const value = (row) => {
     const cell = row.cells[column];
-    if (!cell || cell.colSpan > 1) return null;
-    if (!numeric) return cell.dataset.value ?? cell.textContent;
-    return cell.dataset.value === undefined ? null : Number(cell.dataset.value);
+    if (!cell || cell.colSpan > 1 || !cell.textContent) return null;
+    return numeric ? parseFloat(cell.textContent.replaceAll("\u2212", "-")) : cell.textContent;
   };
   const compare = (a, b) => (numeric ? a - b : a.localeCompare(b));
   const rows = [...table.tBodies[0].rows].map((row) => ({ row, value: value(row) }));

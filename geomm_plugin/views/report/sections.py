@@ -1,122 +1,225 @@
-"""The sections of the report page, each made from a comparison."""
+"""The sections of the report page: what a comparison says, in sentences, charts and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from geomm_plugin.evaluation.outcome import Comparison
+import numpy as np
+
+from geomm_plugin.evaluation.breakdown import break_down
+from geomm_plugin.evaluation.metrics import precision_at
+from geomm_plugin.evaluation.outcome import Comparison, TaskTable
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
-from geomm_plugin.evaluation.significance import is_significant
-from geomm_plugin.views.markup import (
-    Content,
-    Markup,
-    join,
-    tag,
-)
-from geomm_plugin.views.report.table import (
-    first_cells,
-    number_cell,
-    score_cells,
-    scroll,
-    sortable_table,
-)
-from geomm_plugin.views.report.verdict import verdicts
+from geomm_plugin.evaluation.significance import bootstrap_interval, is_significant
+from geomm_plugin.evaluation.table import Cell
+from geomm_plugin.evaluation.task import AVERAGE
+from geomm_plugin.evaluation.translation import WORDS, Evaluation
+from geomm_plugin.views.charts import Interval, Line, interval_chart, line_chart, number
+from geomm_plugin.views.markup import Content, Markup, join, tag
 
 DEPTH = 10  # of the P@k curves
+WIDTHS = {"wide": 570, "narrow": 330}  # pixels of a chart, on screens and on phones
+SCALE = (
+    "Intervals (95 %, bootstrap) are those of single numbers, not adjusted; p-values (paired test) "
+    "are adjusted for the number of mappers (Holm). A difference with p ≥ 0.05 is within chance."
+)
 
 
 def summary_section(comparison: Comparison) -> Markup:
-    """Say who leads."""
-    items = [
-        tag("div", tag("dt", where), tag("dd", sentence))
-        for where, sentence in verdicts(comparison)
-    ]
+    """Say who leads: on average, where there are several pairs, and folded on each of them."""
+    shown: list[Markup] = []
+    folded: list[Markup] = []
+    for part in comparison.parts:
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in part.rows:
+            if row["error"] is None:
+                groups.setdefault(about_text(part, row), []).append(row)
+        several = any(row.get("pair") == AVERAGE for row in part.rows)
+        for about, rows in groups.items():
+            where = about if part.task == WORDS else ", ".join(filter(None, (part.task, about)))
+            sentence = tag("dd", verdict(rows, part.main, comparison.baseline))
+            is_folded = several and rows[0].get("pair") != AVERAGE
+            (folded if is_folded else shown).append(tag("div", tag("dt", where), sentence))
     failed = [run for run in comparison.runs if run.error is not None]
     failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
-    notes = [tag("p", note, class_="note") for note in comparison.fit_notes()]
-    verdict = tag("dl", items, class_="verdicts")
-    return tag("section", tag("h2", "In short"), verdict, notes, failures)
+    notes = [tag("p", note, class_="note") for note in (*comparison.fit_notes(), SCALE)]
+    each = details("Each pair", tag("dl", folded, class_="verdicts")) if folded else ""
+    verdicts = tag("dl", shown, class_="verdicts")
+    return tag("section", tag("h2", "In short"), verdicts, each, notes, failures)
 
 
-def table_section(comparison: Comparison) -> Markup:
-    """Show all numbers in a table that can be sorted."""
-    scores = [name for run in comparison.runs for e in run.evaluations for name in e.scores]
-    others = [name for name in dict.fromkeys(scores) if name != "p@1"]
-    columns = [
-        ("Mapper", True),
-        ("Pair", True),
-        ("Retrieval", True),
-        ("P@1 [95 %]", False),
-        (f"Against {comparison.baseline}", False),
-        ("p (Holm)", False),
-        *((name.upper(), False) for name in others),
-        ("Coverage", False),
-        ("Words", False),
-        ("Fit, s", False),
-        ("Fit, MB", False),
-    ]
-    words = comparison.part()
-    rows = by_pair(words.rows)
-    places = words.places(rows)
-    body = [
-        _table_row(row, others, place, len(columns))
-        for row, place in zip(rows, places, strict=True)
-    ]
-    note = (
-        "Intervals are bootstrap intervals over the test words; p-values "
-        "are of a paired test on the same words, adjusted for the number of mappers (Holm). Bold: "
-        "the best of its pair and retrieval. * p < 0.05."
-    )
+def about_text(part: TaskTable, row: dict[str, Any], without: str = "task") -> str:
+    """Say what a row is about, e.g. "en-es, csls"; pairs and retrievals speak for themselves."""
+    about = {n: row[n] for n in part.about if row.get(n) and n not in ("task", without)}
+    plain = ("pair", "retrieval")
+    return ", ".join(text if n in plain else f"{n} {text}" for n, text in about.items())
+
+
+def verdict(rows: Sequence[dict[str, Any]], main: str, baseline: str) -> str:
+    """Say who leads, by how much, and whether chance explains it."""
+    best = max(rows, key=lambda row: row[main])
+    scored = f"{main.upper() if '@' in main else main} of {number(best[main])}"
+    article = "an" if scored[0] in "aeiou" else "a"
+    if len(rows) == 1:
+        return f"{best['mapper']} has {article} {scored}."
+    leads = f"{best['mapper']} leads with {article} {scored}"
+    if best["difference"] is not None and best["p_holm"] is not None:
+        gap, low, high = (
+            number(best[f"difference{end}"], "+z.3f") for end in ("", "_low", "_high")
+        )
+        sure = "beyond chance" if is_significant(best) else "within chance"
+        test = f"({low} to {high}; p = {best['p_holm']:.2g})"
+        return f"{leads}, {gap} against {baseline} {test}: {sure}."
+    if best["mapper"] != baseline:
+        return f"{leads}."
+    behind = [row["mapper"] for row in rows if is_significant(row)]
+    if not behind:
+        return f"{leads}; the others are behind within chance."
+    return f"{leads}; {', '.join(behind)} {'are' if behind[1:] else 'is'} behind, beyond chance."
+
+
+def task_section(comparison: Comparison, part: TaskTable) -> Markup:
+    """Draw and list the scores of a task: all of them, and the differences from the baseline."""
+    scores, differences = [], []
+    for row in part.rows:
+        if row["error"] is not None:
+            continue
+        where = about_text(part, row, "retrieval"), row["mapper"], row.get("retrieval") or ""
+        value = row[part.main]
+        ends = row.get(f"{part.main}_low", value), row.get(f"{part.main}_high", value)
+        scores.append(Interval(*where, value, *ends))
+        if row["difference_low"] is not None:
+            gap, low, high = (row[f"difference{end}"] for end in ("", "_low", "_high"))
+            differences.append(Interval(*where, gap, low, high, not is_significant(row)))
+    main, is_words = part.title(part.main), part.task == WORDS
+    gaps = f"{main} less that of {comparison.baseline} (hollow: within chance)"
     return tag(
         "section",
-        tag("h2", "All numbers"),
-        _filters(rows),
-        sortable_table("All numbers", columns, body, "numbers"),
-        tag("p", tag("span", "Click a column to sort. ", class_="screen"), note, class_="note"),
+        tag("h2", "Word translation" if is_words else f"Task: {part.task}"),
+        tag("div", interval_figure(main, scores), interval_figure(gaps, differences, True),
+            class_="charts") if scores else tag("p", "No mapper could be scored."),
+        _filters(part) if is_words else "",
+        _sortable_table(part),
+        tag("p", "Click a column to sort. Bold: the best of its kind.", class_="note screen"),
+        [_spelling(comparison), _curves(comparison)] if is_words and scores else "",
+    )  # fmt: skip
+
+
+def interval_figure(title: str, intervals: Sequence[Interval], differences: bool = False) -> Markup:
+    """Return a chart in two widths, of which the page shows one."""
+    if not intervals:
+        return join([])
+    drawn = [
+        interval_chart(title, intervals, differences=differences, width=width).svg(class_=name)
+        for name, width in WIDTHS.items()
+    ]
+    return tag("figure", tag("figcaption", title), drawn)
+
+
+def details(title: str, *content: Content) -> Markup:
+    """Return what readers open where they want to know more."""
+    return tag("details", tag("summary", title), content)
+
+
+def _spelling(comparison: Comparison) -> Markup:
+    """Draw P@1 of words whose translation has the same spelling, a similar or a different one."""
+    intervals = []
+    for run in comparison.runs:
+        for evaluation in run.evaluations:
+            for group in break_down(evaluation.words, "spelling"):
+                if group.p_at_1 is not None:
+                    hits = np.array([evaluation.words[n].rank == 1 for n in group.words], float)
+                    ends = bootstrap_interval([hits], seed=comparison.seed)
+                    name = f"{'-'.join(evaluation.pair)}, {group.name}: {len(hits):,} words"
+                    where = name, run.label, evaluation.retrieval
+                    intervals.append(Interval(*where, group.p_at_1, ends.low, ends.high))
+    intervals.sort(key=lambda one: one.group.partition(",")[0])
+    note = (
+        "Words whose translation has identical spelling, is a cognate, or is spelt differently. A "
+        "gain on names alone is seen here."
     )
+    chart = interval_figure("P@1 by spelling", intervals)
+    return details("Where the points come from", tag("p", note, class_="note"), chart)
 
 
-def by_pair(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of each pair and retrieval together, in the order of their first ones."""
-    order = {key: n for n, key in enumerate(dict.fromkeys(map(_pair, rows)))}
-    pairs = {pair: n for n, pair in enumerate(dict.fromkeys(row["pair"] for row in rows))}
-    return sorted(rows, key=lambda row: (pairs[row["pair"]], order[_pair(row)]))
+def _curves(comparison: Comparison) -> Markup:
+    """Draw P@k against k."""
+    groups: dict[str, list[Line]] = {}
+    for run in comparison.runs:
+        for evaluation in run.evaluations:
+            points = [(k, precision_at(k)(evaluation.ranks)) for k in range(1, DEPTH + 1)]
+            key = f"{'-'.join(evaluation.pair)}, {evaluation.retrieval}: P@k"
+            groups.setdefault(key, []).append(Line(run.label, points))
+    charts = [
+        tag("figure", tag("figcaption", title), line_chart(title, lines, "k", width=380).svg())
+        for title, lines in groups.items()
+    ]
+    note = "P@k: the share of test words with a correct answer among the first k."
+    return details("P@k", tag("p", note, class_="note"), tag("div", charts, class_="charts"))
 
 
-def _pair(row: dict[str, Any]) -> tuple[str, str]:
-    return row["pair"], row["retrieval"]
+def _sortable_table(part: TaskTable) -> Markup:
+    """Return all numbers, those of a pair together; the script sorts them by a column."""
+    header, *lines = part.cells()
+    about = [tuple(row.get(name, "") for name in part.about) for row in part.rows]
+    pairs = list(dict.fromkeys(row.get("pair") for row in part.rows))
+    order = sorted(
+        range(len(lines)),
+        key=lambda n: (pairs.index(part.rows[n].get("pair")), about.index(about[n])),
+    )
+    numbers = [
+        any(line[at].number and line[at].text for line in lines) for at in range(len(header))
+    ]
+    head = [
+        tag(
+            "th", tag("button", cell.text, type="button"), scope="col", class_="n" if is_n else None
+        )
+        for cell, is_n in zip(header, numbers, strict=True)
+    ]
+    body = [tag("tr", _cells_of(lines[n], part.rows[n]["error"] is not None)) for n in order]
+    identifier = "numbers" if part.task == WORDS else None
+    table = tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="sortable",
+                id=identifier)  # fmt: skip
+    return scroll(table, f"All numbers of {part.task}")
 
 
-def _filters(rows: list[dict[str, Any]]) -> Markup:
+def _cells_of(line: Sequence[Cell], failed: bool) -> list[Markup]:
+    name, bracket, parameters = line[0].text.partition("(")  # parameters may break the line
+    label = tag("th", name, tag("wbr"), tag("small", bracket, parameters), scope="row")
+    if failed:  # what the row is about, the reason, and cells of numbers that are empty
+        *about, reason = [cell.text for cell in line[1:] if not cell.number]
+        width = len(line) - 1 - len(about)
+        failure = tag("td", reason, colspan=width, class_="failed")
+        return [label, *(tag("td", text) for text in about), failure]
+    cells = [label]
+    for cell in line[1:]:
+        if cell.number:
+            text, after = (part.replace("-", "−") for part in (cell.text, cell.after))
+            shown = tag("b", text) if cell.place == 1 else text
+            cells.append(tag("td", shown, tag("small", after) if after else "", class_="n"))
+        else:
+            cells.append(tag("td", cell.text))
+    return cells
+
+
+def scroll(table: Markup, name: str) -> Markup:
+    """Let a wide table move sideways by itself, also by keyboard."""
+    return tag("div", table, class_="scroll", tabindex=0, role="region", aria_label=name)
+
+
+def _filters(part: TaskTable) -> Markup:
     """Let readers choose a pair and a retrieval; the script shows this, since it does the work."""
     choices = []
     for column, name in ((1, "pair"), (2, "retrieval")):
-        values = list(dict.fromkeys(row[name] for row in rows))
+        values = list(dict.fromkeys(row[name] for row in part.rows))
         if len(values) > 1:
             items = [tag("option", "all", value=""), *(tag("option", v, value=v) for v in values)]
             select = tag("select", items, data_column=column)
             choices.append(tag("label", f"{name.capitalize()} ", select))
-    return (
-        tag("form", choices, class_="choices screen", id="filters", hidden=True)
-        if choices
-        else join([])
-    )
-
-
-def _table_row(row: dict[str, Any], others: list[str], place: int | None, width: int) -> Markup:
-    first = first_cells(row, ["pair", "retrieval"])
-    if row["error"] is not None:
-        return tag("tr", first, tag("td", row["error"], colspan=width - 3, class_="failed"))
-    cells = [
-        *score_cells(row, "p@1", place, " *" if is_significant(row) else ""),
-        *(number_cell(row[name], "{:.3f}") for name in others),
-        number_cell(row["coverage"], "{:.3f}"),
-        number_cell(row["n_words"], "{:,}"),
-        number_cell(row["fit_seconds"], "{:.2f}"),
-        number_cell(row["peak_memory_mb"], "{:.0f}"),
-    ]
-    return tag("tr", first, cells)
+    form = tag("form", choices, class_="choices screen", id="filters", hidden=True)
+    return form if choices else join([])
 
 
 def changes_section() -> Markup:
@@ -135,73 +238,84 @@ def changes_section() -> Markup:
     )
 
 
+def changes_data(comparison: Comparison) -> dict[str, Any]:
+    """Return every test word with the rank and the best answers of each mapper, for the script.
+
+    Target words are numbers into one list for each pair, since mappers mostly give the same ones.
+    """
+    runs = [run for run in comparison.runs if run.error is None]
+    by_pair = zip(*(run.evaluations for run in runs), strict=False)
+    return {
+        "mappers": [run.label for run in runs],
+        "baseline": comparison.baseline,
+        "pairs": [_changes_of(evaluations) for evaluations in by_pair],
+    }
+
+
+def _changes_of(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    number_of: dict[str, int] = {}
+
+    def number_of_word(word: str) -> int:
+        return number_of.setdefault(word, len(number_of))
+
+    first = evaluations[0]
+    pair: dict[str, Any] = {
+        "name": f"{'-'.join(first.pair)}, {first.retrieval}",
+        "languages": first.pair,
+        "words": [result.word for result in first.words],
+        "gold": [[number_of_word(word) for word in result.gold] for result in first.words],
+        "ranks": [[result.rank for result in e.words] for e in evaluations],
+        "answers": [
+            [[number_of_word(word) for word, _ in result.answers] for result in e.words]
+            for e in evaluations
+        ],
+    }
+    return pair | {"targets": list(number_of)}
+
+
 def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
-    """Tell what went in: files, dictionaries, parameters, versions, and the command."""
-    parts: list[Content] = [tag("h2", "Data and method")]
-    if provenance.files:
-        rows = [
-            tag(
-                "tr",
-                tag("th", role, scope="row"),
-                tag("td", file.content),
-                tag("td", _size(file.size), class_="n"),
-                tag("td", tag("code", file.path)),
-            )
-            for role, file in provenance.files
-        ]
-        parts += [tag("h3", "Files"), scroll(tag("table", tag("tbody", rows)), "Files")]
-    parts += [tag("h3", "Test words"), scroll(_coverage_table(comparison), "Test words")]
-    parts += [tag("h3", "Mappers"), scroll(_mapper_table(comparison), "Mappers")]
+    """Show what went in: files, dictionaries, parameters, versions, and the command."""
+    files = [
+        [role, file.content, _size(file.size), tag("code", file.path)]
+        for role, file in provenance.files
+    ]
+    run = next((run for run in comparison.runs if run.evaluations), None)
+    evaluations = {} if run is None else {e.pair: e for e in run.evaluations}
+    words = []
+    for pair, evaluation in evaluations.items():
+        missing, more = ", ".join(evaluation.missing[:8]), len(evaluation.missing) - 8
+        rest = f" and {more:,} more" if more > 0 else ""
+        share = f"{evaluation.coverage:.1%} of the test words"
+        lost = f"not in the vocabularies: {missing}{rest}" if missing else ""
+        words.append(["-".join(pair), f"{len(evaluation.words):,} evaluated", share, lost])
+    mappers: list[Sequence[Content]] = []
+    for each in comparison.runs:
+        parameters = ", ".join(f"{name}={value!r}" for name, value in each.parameters.items())
+        mappers.append([each.label, parameters, [tag("p", line) for line in _notes(each)]])
     versions = ", ".join(f"{name} {version}" for name, version in provenance.versions.items())
+    parts: list[Content] = []
+    for title, rows in (("Files", files), ("Test words", words), ("Mappers", mappers)):
+        if rows:
+            parts += [tag("h3", title), scroll(_plain_table(rows), title)]
     parts += [tag("h3", "Made with"), tag("p", f"{versions}. {provenance.day}.")]
     if provenance.command is not None:
-        parts += [
-            tag("h3", "To make it again"),
-            tag("pre", tag("code", provenance.command), tabindex=0),
-        ]
-    return tag("section", parts)
+        command = tag("pre", tag("code", provenance.command), tabindex=0)
+        parts += [tag("h3", "To make it again"), command]
+    return tag("section", tag("h2", "Data and method"), details("What went in", parts))
 
 
-def _coverage_table(comparison: Comparison) -> Markup:
-    run = next((run for run in comparison.runs if run.evaluations), None)
-    evaluation_of = {} if run is None else {e.pair: e for e in run.evaluations}
-    rows = []
-    for pair, evaluation in evaluation_of.items():
-        missing = ", ".join(evaluation.missing[:8])
-        more = len(evaluation.missing) - 8
-        rows.append(
-            tag(
-                "tr",
-                tag("th", "-".join(pair), scope="row"),
-                tag("td", f"{len(evaluation.words):,} evaluated"),
-                tag("td", f"{evaluation.coverage:.1%} of the test words"),
-                tag("td", f"not in the vocabularies: {missing}" if missing else "", _more(more)),
-            )
-        )
-    return tag("table", tag("tbody", rows))
+def _plain_table(rows: Sequence[Sequence[Content]]) -> Markup:
+    lines = [
+        tag("tr", tag("th", row[0], scope="row"), [tag("td", cell) for cell in row[1:]])
+        for row in rows
+    ]
+    return tag("table", tag("tbody", lines))
 
 
 def _size(count: int | None) -> str:
     if count is None:
         return "a pipe"
     return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.1f} kB"
-
-
-def _more(count: int) -> str:
-    return f" and {count:,} more" if count > 0 else ""
-
-
-def _mapper_table(comparison: Comparison) -> Markup:
-    rows = [
-        tag(
-            "tr",
-            tag("th", run.label, scope="row"),
-            tag("td", ", ".join(f"{name}={value!r}" for name, value in run.parameters.items())),
-            tag("td", [tag("p", line) for line in _notes(run)]),
-        )
-        for run in comparison.runs
-    ]
-    return tag("table", tag("tbody", rows))
 
 
 def _notes(run: Run) -> list[str]:
