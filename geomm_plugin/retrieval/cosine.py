@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.registry.parameters import check_parameters
-from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.bias import POLICY, KnownBias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
@@ -21,8 +20,8 @@ class Cosine(Retrieval):
 
     name: ClassVar[str] = "cosine"
 
-    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
+    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; the source words play no part."""
         check_parameters(self)
         target = as_unit_rows(target, "target")
-        return BiasedIndex(target, KnownBias(target, np.zeros(len(target))), tiles)
+        return BiasedIndex(target, KnownBias(target, np.zeros(len(target)), policy))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from geomm_plugin.arrays import TILES, Tiles
 from geomm_plugin.registry.parameters import AtLeast, check_parameters
+from geomm_plugin.retrieval.exact.bias import POLICY, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.interface import Index, Retrieval
@@ -25,9 +25,9 @@ class CSLS(Retrieval):
     name: ClassVar[str] = "csls"
     k: Annotated[int, AtLeast(1)] = 10  # neighbours in each mean
 
-    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
+    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; r_S is computed for the targets that may win, unless it was saved."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         means = saved_means(target, source, self.k)
-        return BiasedIndex(target, NeighborhoodBias(source, target, self.k, tiles, means), tiles)
+        return BiasedIndex(target, NeighborhoodBias(source, target, self.k, policy, means))

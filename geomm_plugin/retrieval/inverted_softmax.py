@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.registry.parameters import Within, check_parameters
-from geomm_plugin.retrieval.exact.bias import Bias
+from geomm_plugin.retrieval.exact.bias import POLICY, Bias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import (
@@ -42,7 +42,7 @@ class InvertedSoftmax(Retrieval):
         None  # None: learnt from both languages
     )
 
-    def index(self, source: Rows, target: Rows, *, tiles: Tiles = TILES) -> Index:
+    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; the sums are computed when they are needed."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
@@ -50,7 +50,7 @@ class InvertedSoftmax(Retrieval):
         if temperature is None:
             frequent = slice(SAMPLE_WORDS)
             temperature = learn_temperature(source.all()[frequent], target.all()[frequent])
-        return BiasedIndex(target, LogSumBias(source, target, temperature, tiles), tiles)
+        return BiasedIndex(target, LogSumBias(source, target, temperature, policy))
 
 
 class LogSumBias(Bias):
@@ -60,9 +60,11 @@ class LogSumBias(Bias):
     inequality; the cells nearest to z are summed word by word.
     """
 
-    def __init__(self, source: Rows, target: Rows, temperature: float, tiles: Tiles = TILES):
-        super().__init__(source, target)
-        self.tiles = tiles
+    def __init__(
+        self, source: Rows, target: Rows, temperature: float, policy: SearchPolicy = POLICY
+    ):
+        super().__init__(source, target, policy)
+        self.tiles = policy.tiles
         self.temperature = temperature
         # A high temperature multiplies what is rounded off, a low one leaves nearly equal biases.
         lowest, highest = FLOAT32_TEMPERATURES

@@ -10,7 +10,7 @@ import numpy as np
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.factorization import all_threads, few_threads
 from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
-from geomm_plugin.retrieval.exact.bias import KnownBias
+from geomm_plugin.retrieval.exact.bias import KnownBias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
 from geomm_plugin.work import compute_pool, each_part, pool_size
@@ -174,7 +174,7 @@ def _first(index: BiasedIndex, queries: Matrix, best: Best) -> tuple[RowIndices,
 def _known(targets: Matrix, bias: Vector, tiles: Tiles) -> BiasedIndex:
     """Return what searches by cos - bias, where all of it is known."""
     rows = UnitRows(targets)
-    return BiasedIndex(rows, KnownBias(rows, bias), tiles)
+    return BiasedIndex(rows, KnownBias(rows, bias, SearchPolicy(tiles=tiles)))
 
 
 def nearest_rows(

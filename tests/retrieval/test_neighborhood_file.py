@@ -57,7 +57,7 @@ def only_saved(monkeypatch):
     def refuse(*_):
         raise AssertionError("a mean was computed that is saved")
 
-    for name in ("compute", "bound", "bound_near"):
+    for name in ("compute", "bound", "_bound_near"):
         monkeypatch.setattr(NeighborhoodBias, name, refuse)
 
 

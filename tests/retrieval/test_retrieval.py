@@ -17,7 +17,7 @@ from geomm_plugin.retrieval import (
     best_neighbors,
     mutual_neighbors,
 )
-from geomm_plugin.retrieval.exact import bias, neighborhood
+from geomm_plugin.retrieval.exact.bias import SearchPolicy
 from geomm_plugin.retrieval.exact.dots import exact_dots
 from geomm_plugin.retrieval.exact.neighborhood import neighborhood_means
 from geomm_plugin.retrieval.exact.sketch import Sketch, make_sketch, shorten
@@ -72,34 +72,25 @@ def brute_force(method, source, target, queries):
     return order, np.exp(order / TEMPERATURE)
 
 
-@pytest.fixture(
-    params=["near", "bounds", "bounds and sketch", "everything", "everything with a sketch"]
-)
-def way(request, monkeypatch):
-    """Force the search with bounds, or the one that computes every bias, and a sketch or none."""
-    from geomm_plugin.retrieval.exact import sketch
-
-    monkeypatch.setattr(
-        neighborhood, "MAX_NEAR_WORK_SHARE", np.inf if request.param == "near" else 0.0
-    )
-    monkeypatch.setattr(neighborhood, "NEAR_TARGETS", 3)
-    monkeypatch.setattr(
-        bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf if "bounds" in request.param else 0.0
-    )
-    if "sketch" in request.param:
-        monkeypatch.setattr(neighborhood, "MAX_BOUND_WORK_SHARE", np.inf)
-        monkeypatch.setattr(neighborhood, "MIN_SKETCHED_TARGETS", 1)
-        monkeypatch.setattr(sketch, "MAX_SKETCH_WORK_SHARE", np.inf)
-        monkeypatch.setattr(sketch, "SIZES", (5,))
-    return request.param
-
-
 SMALL = Tiles(rows=7, columns=50)  # so that even toys need many tiles
+
+
+@pytest.fixture(params=[f"{a}{b}" for a in ("near", "bounds", "all") for b in ("", " sketched")])
+def policy(request):
+    """Near bounds, those of cells, or the bias of all targets; with a sketch or none."""
+    return SearchPolicy(
+        near="near" in request.param,
+        bounds="bounds" in request.param,
+        sketch="sketched" in request.param,
+        near_targets=3,
+        directions=(5,),
+        tiles=SMALL,
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", [Cosine(), CSLS(k=1), CSLS(), CSLS(k=120)], ids=repr)
-def test_search_and_ranks_are_those_of_brute_force(method, kind, way):
+def test_search_and_ranks_are_those_of_brute_force(method, kind, policy):
     generator = np.random.default_rng(KINDS.index(kind))
     source = rows(generator, 110, 12, kind)
     target = rows(generator, 150, 12, kind)
@@ -107,7 +98,7 @@ def test_search_and_ranks_are_those_of_brute_force(method, kind, way):
     order, scores = brute_force(method, source, target, queries)
     best = np.lexsort((np.broadcast_to(np.arange(150), order.shape), -order), axis=1)
     for k in (1, 10, 200):
-        found = method.index(source, target, tiles=SMALL).search(queries, k)
+        found = method.index(source, target, policy=policy).search(queries, k)
         assert np.array_equal(found.indices, best[:, :k])
         assert np.array_equal(found.scores, np.take_along_axis(scores, best[:, :k], axis=1))
     gold = [generator.choice(150, generator.integers(1, 4), replace=False) for _ in queries]
@@ -117,9 +108,11 @@ def test_search_and_ranks_are_those_of_brute_force(method, kind, way):
             for row, correct in zip(order, gold, strict=True)
         ]
     )
-    assert np.array_equal(method.index(source, target, tiles=SMALL).ranks(queries, gold), expected)
+    assert np.array_equal(
+        method.index(source, target, policy=policy).ranks(queries, gold), expected
+    )
     for depth in (1, 5, 50, 200):
-        ranks = method.index(source, target, tiles=SMALL).ranks(queries, gold, depth)
+        ranks = method.index(source, target, policy=policy).ranks(queries, gold, depth)
         assert np.array_equal(ranks, np.minimum(expected, depth + 1))
 
 
@@ -130,10 +123,10 @@ def test_search_and_ranks_are_those_of_brute_force(method, kind, way):
     kind=st.sampled_from(KINDS),
     k=st.integers(1, 20),
     neighbors=st.integers(1, 15),
-    share=st.sampled_from([0.0, np.inf]),
-    near=st.sampled_from([0.0, np.inf]),
+    bounds=st.sampled_from([None, True, False]),
+    near=st.booleans(),
 )
-def test_csls_is_that_of_brute_force_for_any_sizes(seed, sizes, kind, k, neighbors, share, near):
+def test_csls_is_that_of_brute_force_for_any_sizes(seed, sizes, kind, k, neighbors, bounds, near):
     generator = np.random.default_rng(seed)
     source_words, target_words, count, dimension = sizes
     source = rows(generator, source_words, dimension, kind)
@@ -142,15 +135,13 @@ def test_csls_is_that_of_brute_force_for_any_sizes(seed, sizes, kind, k, neighbo
     method = CSLS(k=neighbors)
     order, scores = brute_force(method, source, target, queries)
     best = np.lexsort((np.broadcast_to(np.arange(target_words), order.shape), -order), axis=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", share)
-        patch.setattr(neighborhood, "MAX_NEAR_WORK_SHARE", near)
-        found = method.index(source, target).search(queries, k)
+    policy = SearchPolicy(bounds=bounds, near=near)
+    found = method.index(source, target, policy=policy).search(queries, k)
     assert np.array_equal(found.indices, best[:, :k])
     assert np.array_equal(found.scores, np.take_along_axis(scores, best[:, :k], axis=1))
 
 
-def test_inverted_softmax_is_that_of_brute_force(way):
+def test_inverted_softmax_is_that_of_brute_force(policy):
     generator = np.random.default_rng(5)
     for kind in ("scattered", "clustered"):
         source, target = rows(generator, 260, 12, kind), rows(generator, 330, 12, kind)
@@ -158,16 +149,16 @@ def test_inverted_softmax_is_that_of_brute_force(way):
         method = InvertedSoftmax(temperature=TEMPERATURE)
         order, scores = brute_force(method, source, target, queries)
         best = np.argsort(-order, axis=1)[:, :10]
-        found = method.index(source, target, tiles=SMALL).search(queries, 10)
+        found = method.index(source, target, policy=policy).search(queries, 10)
         assert np.array_equal(found.indices, best)
         assert np.allclose(found.scores, np.take_along_axis(scores, best, axis=1), rtol=1e-4)
 
 
-def test_inverted_softmax_does_not_overflow_at_any_temperature(way):
+def test_inverted_softmax_does_not_overflow_at_any_temperature(policy):
     generator = np.random.default_rng(6)
     source, target = rows(generator, 200, 12, "clustered"), rows(generator, 200, 12, "clustered")
     for temperature in (1e-3, 1.0, 1e3):
-        index = InvertedSoftmax(temperature=temperature).index(source, target)
+        index = InvertedSoftmax(temperature=temperature).index(source, target, policy=policy)
         scores = index.search(source, 5).scores
         assert np.isfinite(scores).all() and (scores >= 0).all() and (scores <= 1).all()
 
@@ -197,13 +188,11 @@ def test_temperature_is_lower_where_translations_stand_out():
     assert learn_temperature(source, clear) < learn_temperature(source, vague)
 
 
-@pytest.mark.parametrize("near", [0.0, np.inf])
-def test_an_index_is_lazy_and_keeps_what_it_learnt(monkeypatch, near):
-    monkeypatch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf)
-    monkeypatch.setattr(neighborhood, "MAX_NEAR_WORK_SHARE", near)
+@pytest.mark.parametrize("near", [False, True])
+def test_an_index_is_lazy_and_keeps_what_it_learnt(near):
     generator = np.random.default_rng(8)
     source, target = rows(generator, 600, 20, "clustered"), rows(generator, 600, 20, "clustered")
-    index = CSLS().index(source, target)
+    index = CSLS().index(source, target, policy=SearchPolicy(near=near, bounds=True))
     first = index.search(source[:3], 1)
     known = ~np.isnan(index.bias._values)
     assert 0 < known.sum() < 300, "most targets cannot win, and their r_S is never computed"
@@ -221,15 +210,18 @@ def test_a_sketch_never_loses_a_neighbour_and_rules_most_pairs_out():
     )
     cosines = all_dots(queries, vectors)
     floor = np.sort(cosines, axis=1)[:, -10] - 1e-5
-    made = make_sketch(vectors, queries, floor)
+    made = make_sketch(vectors, queries, floor, SearchPolicy())
     assert made is None, "30 dimensions are fewer than any sketch has"
     for size in (1, 3, 8):
         directions = np.linalg.eigh(vectors.T.astype(np.float64) @ vectors)[1][:, ::-1][:, :size]
-        sketch = Sketch(directions, shorten(vectors, directions))
-        bounds = shorten(queries, directions) @ sketch.short.T
+        sketch = Sketch.of(vectors, directions)
+        bounds = shorten(queries, directions, np.zeros(64)) @ sketch.short.T
         assert (bounds >= cosines - 1e-6).all()
-        found = sketch.candidates(queries[:1], floor[:1])
-        assert set(np.argsort(-cosines[0])[:10]) <= set(found)
+        many = np.resize(np.arange(64), 700)  # more than are compared at a time
+        for part, found in sketch.candidates(queries[many], floor[many]):
+            nearest = np.argsort(-cosines[many[part]], axis=1)[:, :10]
+            assert set(nearest.ravel()) <= set(found)
+        _, found = next(sketch.candidates(queries[:1], floor[:1]))
     assert len(found) < 200
 
 
@@ -265,15 +257,14 @@ def test_best_neighbors_of_few_equal_targets_are_the_first_ones(extra):
     assert both.forth.tolist() == [0, 0, 0] and not both.back.any()
 
 
-def test_bounds_never_exceed_the_exact_bias(monkeypatch):
-    monkeypatch.setattr(bias, "MAX_WORK_SHARE_WITH_BOUNDS", np.inf)
+def test_bounds_never_exceed_the_exact_bias():
+    policy = SearchPolicy(bounds=True, near=True)
     for kind in KINDS:
         generator = np.random.default_rng(10)
         source, target = rows(generator, 300, 12, kind), rows(generator, 280, 12, kind)
         for method in (CSLS(), *(InvertedSoftmax(temperature=t) for t in (1e-3, 0.02, 1e3))):
             for queries in (None, source[:2]):
-                index = method.index(source, target)
-                monkeypatch.setattr(neighborhood, "MAX_NEAR_WORK_SHARE", np.inf)
+                index = method.index(source, target, policy=policy)
                 index.bias.prepare(1, queries)
                 bounds = index.bias.lower.copy()
                 assert np.isfinite(bounds).all()
@@ -318,12 +309,12 @@ def test_parameters_are_checked():
         InvertedSoftmax(temperature=-1).index(good, good)
 
 
-def test_arguments_stay_as_they_are(way):
+def test_arguments_stay_as_they_are(policy):
     generator = np.random.default_rng(14)
     source, target = rows(generator, 90, 6, "scattered"), rows(generator, 80, 6, "scattered")
     before = source.copy(), target.copy()
     for method in (Cosine(), CSLS(), InvertedSoftmax()):
-        method.index(source, target).search(source[:5], 3)
+        method.index(source, target, policy=policy).search(source[:5], 3)
     mutual_neighbors(source, target)
     assert np.array_equal(before[0], source) and np.array_equal(before[1], target)
 

@@ -11,6 +11,7 @@ from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import CSLS, best_neighbors, shortlist
+from geomm_plugin.retrieval.exact.bias import SearchPolicy
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.testing import make_toy
@@ -77,7 +78,7 @@ def test_ranks_and_answers_are_the_same_for_any_pool(clouds):
     gold = [np.array([n % len(z)]) for n in range(len(x))]
 
     def found():
-        index = CSLS().index(x, z, tiles=TILES)
+        index = CSLS().index(x, z, policy=SearchPolicy(tiles=TILES))
         neighbors = index.search(x, 5)
         return index.ranks(x, gold), index.ranks(x, gold, 10), neighbors.indices, neighbors.scores
 

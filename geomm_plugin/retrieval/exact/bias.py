@@ -1,31 +1,54 @@
-"""What a score takes off a target's cosines: bounded for all targets, exact for those asked for."""
+"""Hubness penalty of each target: a lower bound for all, the exact value on request."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.retrieval.exact.dots import representatives
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 
 FLOAT32_LOSS = 1e-6  # more than a bias loses as a float32
-MAX_WORK_SHARE_WITH_BOUNDS = 0.7  # bounds are used where they promise to save 30 % of the work
+MAX_BOUND_COST_SHARE = 0.7  # of the work that the bias of all targets takes
+MAX_QUESTIONS_PER_TARGET = 2  # where more are expected, nearly every target needs its bias
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPolicy:
+    """What a search does to compute less; its answers are the same to the bit for any policy.
+
+    A device is used where it promises to pay (None), always (True) or never (False).
+    """
+
+    bounds: bool | None = None  # cells of source words bound the bias of every target
+    near: bool | None = None  # for few queries, the neighbours of leading targets bound the others
+    sketch: bool | None = None  # few directions rule most pairs of words out
+    near_targets: int = 32  # how many targets lead, for each query
+    directions: tuple[int, ...] = (32, 64, 96, 128, 192)  # numbers of them that a sketch tries
+    tiles: Tiles = TILES
+
+
+POLICY = SearchPolicy()
 
 
 class Bias(ABC):
-    """bias(z) of every target z; a score ranks targets by cos(x, z) - bias(z).
+    """Hubness penalty of each target: a lower bound for all, the exact value on request.
+
+    A score ranks targets by cos(x, z) - bias(z).
 
     A subclass writes `compute` and `bound`. `lower[z] <= bias(z)` always holds; what was computed
     exactly is kept. Equal targets have equal biases.
     """
 
     neighbors = 0  # how many nearest targets of a query its score is made with
-    is_exact = False  # whether compute() tells the same of equal targets, wherever they stand
+    is_exact = False  # whether compute() gives equal targets equal values, wherever they stand
 
-    def __init__(self, source: Rows, target: Rows):
+    def __init__(self, source: Rows, target: Rows, policy: SearchPolicy = POLICY):
+        self.policy = policy
         self.source = as_unit_rows(source, "source").all()
         self.target = as_unit_rows(target, "target").all()
         self.lower = np.full(len(target), -np.inf, np.float32)
@@ -55,21 +78,23 @@ class Bias(ABC):
         return not np.isnan(self._values).any()
 
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
-        """Get ready to tell the bias of about `questions` targets: bound them, or compute all.
+        """Get ready for the bias of about `questions` targets: bound them, or compute all.
 
         Parameters
         ----------
         queries
-            Whose best targets are looked for; a bias may do with bounds for those near them.
+            Whose best targets are looked for; a bias may bound those near them alone.
         """
         missing = np.flatnonzero(np.isnan(self._values))
         if not len(missing):
             return
-        each = len(self.source)
-        work = float(min(questions, len(missing)) * each)
-        if not self._bounded:
-            work += self.cost_of_bound()
-        if work > MAX_WORK_SHARE_WITH_BOUNDS * len(missing) * each:
+        pays = self.policy.bounds
+        if pays is None:
+            cost = 0.0 if self._bounded else self.cost_of_bound()
+            pays = cost <= MAX_BOUND_COST_SHARE * len(missing) * len(
+                self.source
+            ) and questions <= MAX_QUESTIONS_PER_TARGET * len(missing)
+        if not pays:
             self.exact(missing)
         elif not self._bounded:
             self.lower = np.fmax(self.lower, self.bound().astype(np.float32))
@@ -111,9 +136,9 @@ class KnownBias(Bias):
 
     is_exact = True
 
-    def __init__(self, target: Rows, values: Vector):
+    def __init__(self, target: Rows, values: Vector, policy: SearchPolicy = POLICY):
         target = as_unit_rows(target, "target")
-        super().__init__(target, target)
+        super().__init__(target, target, policy)
         self._values[:] = values
         self.lower[:] = values - FLOAT32_LOSS
 

@@ -13,11 +13,9 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import (
-    TILES,
     Mask,
     Matrix,
     RowIndices,
-    Tiles,
     Vector,
     slices,
 )
@@ -33,10 +31,10 @@ from geomm_plugin.work import each_part, pool_size
 class BiasedIndex(Index):
     """Ranks targets by cos(x, z) - bias(z); of equal ones the lower row comes first."""
 
-    def __init__(self, target: Rows, bias: Bias, tiles: Tiles = TILES):
+    def __init__(self, target: Rows, bias: Bias):
         self.target = as_unit_rows(target, "target").all()
         self.bias = bias
-        self.tiles = tiles
+        self.tiles = bias.policy.tiles
         self.margin = rounding(self.target.shape[1])
         self._last: tuple[Matrix, Vector] | None = None  # queries, and the means of their nearest
 

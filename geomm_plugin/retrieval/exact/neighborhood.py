@@ -13,19 +13,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector, slices
+from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
-from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, Bias
+from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, POLICY, Bias, SearchPolicy
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.quantizer import Quantizer, cell_tiles, cost_of_probes
-from geomm_plugin.retrieval.exact.sketch import QUERIES_PER_LIST, Sketch, make_sketch
+from geomm_plugin.retrieval.exact.sketch import Sketch, make_sketch
 from geomm_plugin.retrieval.unit_rows import Rows
 from geomm_plugin.work import each_part
 
 MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
-NEAR_TARGETS = 32  # of a query: their neighbours bound the others, where there are few queries
 MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which a round would tell little new
 NEAR_ROUNDS = 2  # each begins with the targets that the bounds of the one before leave in front
 MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
@@ -44,11 +43,11 @@ class NeighborhoodBias(Bias):
         source: Rows,
         target: Rows,
         k: int,
-        tiles: Tiles = TILES,
+        policy: SearchPolicy = POLICY,
         means: Vector | None = None,
     ):
-        super().__init__(source, target)
-        self.tiles = tiles
+        super().__init__(source, target, policy)
+        self.tiles = policy.tiles
         self.k = min(k, len(source))
         self.neighbors = k
         self.margin = np.float32(rounding(self.target.shape[1]))
@@ -62,21 +61,23 @@ class NeighborhoodBias(Bias):
 
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
-        if queries is not None and not self._bounded and np.isnan(self._values).any():
-            near = NEAR_ROUNDS * len(queries) * NEAR_TARGETS * (len(self.source) + len(self.target))
-            every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
-            if near <= MAX_NEAR_WORK_SHARE * every:
-                self.bound_near(queries)
-                return
-        super().prepare(questions)
+        if queries is not None and not self._bounded and self._near_pays(len(queries)):
+            for _ in range(NEAR_ROUNDS):
+                self._bound_near(queries)
+        else:
+            super().prepare(questions)
 
-    def bound_near(self, queries: Matrix) -> None:
+    def _near_pays(self, queries: int) -> bool:
+        """Whether bounds from the neighbours of leading targets cost less than any others."""
+        if self.policy.near is not None or self.is_known:
+            return bool(self.policy.near) and not self.is_known
+        leading = NEAR_ROUNDS * queries * self.policy.near_targets
+        every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
+        return leading * (len(self.source) + len(self.target)) <= MAX_NEAR_WORK_SHARE * every
+
+    def _bound_near(self, queries: Matrix) -> None:
         """Bound all targets by the neighbours of those that are best by the bounds so far."""
-        for _ in range(NEAR_ROUNDS):
-            self._bound_round(queries)
-
-    def _bound_round(self, queries: Matrix) -> None:
-        leading = Best(len(queries), min(NEAR_TARGETS, len(self.target)))
+        leading = Best(len(queries), min(self.policy.near_targets, len(self.target)))
         for tile in self.tiles.of_columns(len(self.target)):
             gaps = queries @ self.target[tile].T - np.maximum(self.lower[tile], -1)
             leading.update(gaps, tile.start)
@@ -108,7 +109,8 @@ class NeighborhoodBias(Bias):
     def compute(self, rows: RowIndices) -> Vector:
         """Return r_S(z) / 2."""
         share = self.cost_of_bound() / (len(rows) * len(self.source))
-        if self._floor is None and share < MAX_BOUND_WORK_SHARE:
+        pays = share < MAX_BOUND_WORK_SHARE and self.policy.bounds is not False
+        if self._floor is None and (pays or self.policy.sketch):
             self.bound()
         sketch, order = None, np.arange(len(rows))
         if self._floor is not None:
@@ -124,12 +126,16 @@ class NeighborhoodBias(Bias):
 
     def _sketch(self, rows: RowIndices) -> Sketch | None:
         """Return a sketch of the source, made once there are enough targets to be worth it."""
-        if self._sketch_tried or len(rows) < MIN_SKETCHED_TARGETS:
-            return self._made_sketch
-        assert self._floor is not None
-        self._sketch_tried = True
-        chosen = rows[:: max(1, len(rows) // 2048)]
-        self._made_sketch = make_sketch(self.source, self.target[chosen], self._floor[chosen])
+        wanted = self.policy.sketch
+        if wanted is None:
+            wanted = len(rows) >= MIN_SKETCHED_TARGETS
+        if wanted and not self._sketch_tried:
+            assert self._floor is not None
+            self._sketch_tried = True
+            chosen = rows[:: max(1, len(rows) // 2048)]
+            self._made_sketch = make_sketch(
+                self.source, self.target[chosen], self._floor[chosen], self.policy
+            )
         return self._made_sketch
 
     def bound(self) -> Vector:
@@ -192,14 +198,12 @@ def means_of_rows(
     rows: RowIndices,
 ) -> Vector:
     """Return the mean of the k largest products of some targets with the source rows."""
+    targets, floors = target[rows], None if floor is None else floor[rows]
+    if sketch is None or floors is None:
+        return neighborhood_means(targets, source, k, floors, tiles=tiles)
     means = np.empty(len(rows))
-    for part in slices(len(rows), tiles.rows if sketch is None else QUERIES_PER_LIST):
-        chosen = rows[part]
-        targets, own = target[chosen], None if floor is None else floor[chosen]
-        among = None
-        if sketch is not None and own is not None:
-            among = sketch.candidates(targets, own, tiles)
-        means[part] = neighborhood_means(targets, source, k, own, among, tiles)
+    for part, among in sketch.candidates(targets, floors):
+        means[part] = neighborhood_means(targets[part], source, k, floors[part], among, tiles)
     return means
 
 
