@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,9 +19,20 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import atomic_file
-from geomm_plugin.files.text_lines import read_lines, split_columns
+from geomm_plugin.files.text_lines import (
+    decoded,
+    not_utf8,
+    read_lines,
+    split_columns,
+    why_not_utf8,
+)
 from geomm_plugin.registry.parameters import plain_number
 from geomm_plugin.source_file import SourceFile
+
+MAX_NOT_UTF8 = 0.03  # share of a dictionary's lines; above, the file is in another encoding
+HEADER_NAMES = frozenset(
+    ("source", "target", "src", "tgt", "trg", "word", "translation", "word1", "word2")
+)
 
 
 class Dictionary(list[tuple[str, str]]):
@@ -135,18 +147,32 @@ def as_dictionaries(dictionaries: Dictionaries) -> dict[tuple[str, str], Diction
     return {pair: as_dictionary(dictionary) for pair, dictionary in dictionaries.items()}
 
 
-def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
+def read_dictionary(path: str | os.PathLike[str], *, encoding: str | None = None) -> Dictionary:
     r"""Read pairs, one a line: two columns separated by a tab or by spaces.
 
     Where a line holds a tab, only tabs separate (words may then hold spaces), and a third column
     may hold a score, a finite number, which is skipped. Empty lines are skipped; every other line
     must have two columns, and `#` is a word like any other. A file whose name ends in .gz is
-    decompressed.
+    decompressed. In a .csv file commas, semicolons or tabs separate, quotes may hold words, and a
+    first line that names the columns is skipped.
+
+    Parameters
+    ----------
+    encoding
+        The encoding of the file, e.g. "latin-1"; by default UTF-8.
     """
     path = Path(path)
+    lines = list(read_lines(path))
+    if encoding is not None:
+        lines = decoded(path, lines, encoding)
+    elif odd := not_utf8(lines):
+        problem = why_not_utf8(path, lines, odd, "lines")
+        if len(odd) > MAX_NOT_UTF8 * len(lines):
+            raise DictionaryError(problem)
+        warnings.warn(problem, stacklevel=2)
+    is_csv = path.name.lower().removesuffix(".gz").endswith(".csv")
     pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(read_lines(path), start=1):
-        columns = columns_of(line)
+    for number, columns in _csv_rows(path, lines) if is_csv else _rows(lines):
         if not columns:
             continue
         if len(columns) != 2 or "" in columns:
@@ -160,6 +186,39 @@ def read_dictionary(path: str | os.PathLike[str]) -> Dictionary:
     if not pairs:
         raise DictionaryError(f"{path}: the dictionary is empty; it needs a pair of words a line.")
     return Dictionary(pairs, [SourceFile.read_from(path, f"{len(pairs):,} pairs")])
+
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the columns of each line."""
+    for number, line in enumerate(lines, start=1):
+        yield number, columns_of(line)
+
+
+def _csv_rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the columns of each line of a .csv file, but for its header."""
+    first = next((line for line in lines if line.strip()), "")
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    is_first = True
+    try:
+        for row in reader:
+            columns = [column.strip() for column in row]
+            if not any(columns):
+                continue
+            if not (is_first and _is_header(path, columns)):
+                yield reader.line_num, _without_score(columns)
+            is_first = False
+    except csv.Error as error:
+        raise DictionaryError(
+            f"{path}, line {reader.line_num}: {error}. Fix its quotes, or write the pairs with "
+            "tabs into a .tsv file."
+        ) from error
+
+
+def _is_header(path: Path, columns: Sequence[str]) -> bool:
+    """True if columns name what is below: source,target, or en,es in a file en-es.csv."""
+    names = [column.lower() for column in columns]
+    return HEADER_NAMES.issuperset(names[:2]) or path.name.lower().startswith("-".join(names[:2]))
 
 
 def write_dictionary(
@@ -209,7 +268,11 @@ def columns_of(line: str) -> list[str]:
     if not line.strip():
         return []
     columns = split_columns(line)
-    has_score = "\t" in line and len(columns) == 3 and plain_number(columns[2]) is not None
+    return _without_score(columns) if "\t" in line else columns
+
+
+def _without_score(columns: list[str]) -> list[str]:
+    has_score = len(columns) == 3 and plain_number(columns[2]) is not None
     return columns[:2] if has_score and all(columns) else columns
 
 

@@ -21,6 +21,7 @@ from geomm_plugin.factorization import few_threads
 from geomm_plugin.files.atomic import atomic_files
 from geomm_plugin.files.outputs import PART
 from geomm_plugin.files.publication import published
+from geomm_plugin.files.text_lines import decoded, not_utf8, why_not_utf8
 from geomm_plugin.files.version import ATTEMPTS, Version, files_in, replaced_too_often
 from geomm_plugin.source_file import SourceFile
 
@@ -34,6 +35,7 @@ class Format(ABC):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    is_text: ClassVar[bool] = False  # whether files are text, where words in UTF-8 are expected
 
     @abstractmethod
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
@@ -123,6 +125,7 @@ def read_embeddings(
     max_words: int | None = None,
     format: str | Format | None = None,
     language: str | None = None,
+    encoding: str | None = None,
 ) -> Embeddings:
     """Read words and vectors from a file.
 
@@ -135,6 +138,8 @@ def read_embeddings(
         of the path says it.
     language
         Which language to read from a file that holds several.
+    encoding
+        The encoding of the words, e.g. "latin-1"; by default UTF-8.
     """
     path = as_path(path)
     if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
@@ -164,6 +169,13 @@ def read_embeddings(
                 break
     else:
         raise replaced_too_often(path)
+    if encoding is not None:
+        words = decoded(path, embeddings.words, encoding)
+        embeddings = Embeddings(
+            words, embeddings.rows, embeddings.attributes, subwords=embeddings.subwords
+        )
+    elif chosen.is_text and (odd := not_utf8(embeddings.words)):
+        warnings.warn(why_not_utf8(path, embeddings.words, odd, "words"), stacklevel=2)
     distinct = embeddings.distinct()
     if distinct is not embeddings:
         rows = enumerate(embeddings.words)

@@ -18,7 +18,13 @@ from geomm_plugin import (
     write_dictionary,
 )
 from geomm_plugin.dictionary import as_dictionaries, check_pair, pair_languages
-from geomm_plugin.errors import DictionaryError, FileError, LanguagesError
+from geomm_plugin.errors import (
+    DictionaryError,
+    FileError,
+    FormatError,
+    LanguagesError,
+    ParameterError,
+)
 
 
 def write(path, content):
@@ -36,7 +42,6 @@ def write(path, content):
         (b"\n\ndog  perro \n\n", [("dog", "perro")]),
         (b"\xef\xbb\xbfdog perro\n", [("dog", "perro")]),
         ("a\u00a0b c\u2028d\n".encode(), [("a\u00a0b", "c\u2028d")]),
-        (b"\xff\xfe perro\n", [("\udcff\udcfe", "perro")]),
         (b"dog\tperro\t0.5\ncat\tgato\t-1e-3\r\n", [("dog", "perro"), ("cat", "gato")]),
     ],
 )
@@ -168,9 +173,59 @@ def test_a_pipe_is_read_once_and_has_no_size(tmp_path):
     assert (file.size, file.content, file.sha256()) == (None, "1 pairs", None)
 
 
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_lines_that_are_not_utf8_are_counted_and_too_many_refused(tmp_path, share):
+    pairs = [(f"word{n}", "año" if n < share * 200 else f"palabra{n}") for n in range(200)]
+    path = write(tmp_path / "d.txt", "".join(f"{a} {b}\n" for a, b in pairs).encode("latin-1"))
+    problem = (
+        rf"{share * 200:.0f} of 200 lines are not UTF-8.*'word0 a\\udcf1o'.*'word0 año'.*iconv"
+    )
+    if share > 0.03:
+        with pytest.raises(DictionaryError, match=problem):
+            read_dictionary(path)
+    else:
+        with pytest.warns(UserWarning, match=problem):
+            assert read_dictionary(path)[2:] == pairs[2:]
+    assert read_dictionary(path, encoding="latin-1") == pairs
+    with pytest.raises(ParameterError, match="no encoding 'latin-x'"):
+        read_dictionary(path, encoding="latin-x")
+    with pytest.raises(FormatError, match="not in the encoding 'utf-8'"):
+        read_dictionary(path, encoding="utf-8")
+
+
+CSV = {
+    "commas": 'dog,perro\n"New York","Nueva York"\n',
+    "semicolons": "dog;perro\r\nNew York;Nueva York\r\n",
+    "tabs": "dog\tperro\nNew York\tNueva York\n",
+    "a header": 'Source, Target\n\ndog, perro\n"New York", "Nueva York"\n',
+    "languages": "en;es\ndog;perro\nNew York;Nueva York\n",
+    "scores": "word,translation,score\ndog,perro,0.5\nNew York,Nueva York,1\n",
+    "a byte order mark": "\ufeffdog,perro\nNew York,Nueva York\n",
+}
+
+
+@pytest.mark.parametrize("content", CSV.values(), ids=CSV)
+def test_csv(tmp_path, content):
+    pairs = [("dog", "perro"), ("New York", "Nueva York")]
+    assert read_dictionary(write(tmp_path / "en-es.csv", content.encode())) == pairs
+    path = write(tmp_path / "en-es.train.CSV.gz", gzip.compress(content.encode()))
+    assert read_dictionary(path) == pairs
+
+
+def test_quotes_keep_what_separates(tmp_path):
+    path = write(tmp_path / "d.csv", b'"Washington, D.C.",Washington\n"say ""hi""","di ""hola"""\n')
+    assert read_dictionary(path) == [
+        ("Washington, D.C.", "Washington"), ('say "hi"', 'di "hola"')
+    ]  # fmt: skip
+    with pytest.raises(DictionaryError, match="line 1: expected two columns"):
+        read_dictionary(write(path, b"dog,perro,can\n"))
+    with pytest.raises(DictionaryError, match="line 2: .*Fix its quotes"):
+        read_dictionary(write(path, b'dog,perro\n"cat,gato\n'))
+
+
 def test_what_was_written_is_read_again(tmp_path):
     path = tmp_path / "new" / "d.tsv"
-    pairs = [("New York", "Nueva York"), ("#", "almohadilla"), ("\udcff", "x")]
+    pairs = [("New York", "Nueva York"), ("#", "almohadilla"), ("ÿ", "x")]
     assert write_dictionary(pairs, path) == 3
     assert read_dictionary(path) == pairs
     scored = [(*pair, 0.25) for pair in pairs]

@@ -1,6 +1,7 @@
 """Every registered format keeps the contract; and what breaks it is told."""
 
 import mmap
+import warnings
 
 import numpy as np
 import pytest
@@ -54,7 +55,23 @@ def test_a_first_word_comes_back_or_is_refused_by_name(tmp_path, name, word):
         assert repr(word) in str(error)
         assert not list(tmp_path.iterdir())
     else:
-        assert list(read_embeddings(path, format=name).words) == [word, "after"]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".* not UTF-8", UserWarning)
+            assert list(read_embeddings(path, format=name).words) == [word, "after"]
+
+
+@pytest.mark.parametrize("name", ["vec", "glove", "word2vec_bin", "npy"])
+def test_words_in_another_encoding_are_read_by_its_name(tmp_path, name):
+    path = tmp_path / f"x{registry.formats[name].suffixes[0]}"
+    words = ["año", "naïve", "dog"]
+    raw = [word.encode("latin-1").decode("utf-8", "surrogateescape") for word in words]
+    write_embeddings((raw, np.eye(3)), path, format=name)
+    assert list(read_embeddings(path, format=name, encoding="latin-1").words) == words
+    if name in ("vec", "glove"):
+        with pytest.warns(UserWarning, match=r"2 of 3 words are not UTF-8.*a\\udcf1o.*'año'"):
+            assert list(read_embeddings(path, format=name).words) == raw
+    with pytest.raises(FormatError, match="not in the encoding 'ascii'"):
+        read_embeddings(path, format=name, encoding="ascii")
 
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if registry.formats[name].suffixes])

@@ -1,13 +1,16 @@
-"""Lists as text files, one item a line: dictionaries, scored pairs, questions, sentences."""
+"""Lists as text files, one item a line: dictionaries, scored pairs, questions, sentences.
+
+Text is UTF-8. Bytes that are not are read as half surrogates, so that they can be written again.
+"""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from geomm_plugin.errors import DictionaryError, FileError
+from geomm_plugin.errors import DictionaryError, FileError, FormatError, ParameterError
 
 LONGEST_LINE = 2**24  # bytes
 ALWAYS_READ, MAX_COMPRESSION = 2**20, 50  # bytes; text shrinks to a tenth as a rule
@@ -24,6 +27,40 @@ def split_columns(line: str) -> list[str]:
     while columns and not columns[-1]:
         columns.pop()
     return columns
+
+
+def not_utf8(texts: Sequence[str]) -> list[int]:
+    """Return which texts were read from bytes that are not UTF-8."""
+    try:
+        "\n".join(texts).encode()
+    except UnicodeEncodeError:
+        return [n for n, text in enumerate(texts) if any("\udc80" <= c <= "\udcff" for c in text)]
+    return []
+
+
+def why_not_utf8(path: Path, texts: Sequence[str], odd: Sequence[int], what: str) -> str:
+    """Say how many texts are not UTF-8, show the first one, and what to do."""
+    first = texts[odd[0]][:60]
+    latin = first.encode("utf-8", "surrogateescape").decode("latin-1")
+    return (
+        f"{path}: {len(odd):,} of {len(texts):,} {what} are not UTF-8; the first one is {first!r}, "
+        f"in Latin-1 {latin!r}. Convert the file, e.g. with iconv -f LATIN1 -t UTF-8, or name its "
+        "encoding: encoding='latin-1'."
+    )
+
+
+def decoded(path: Path, texts: Sequence[str], encoding: str) -> list[str]:
+    """Return texts that were read from a file as what they are in another encoding."""
+    try:
+        return [text.encode("utf-8", "surrogateescape").decode(encoding) for text in texts]
+    except LookupError:
+        raise ParameterError(
+            f"There is no encoding {encoding!r}. Choose one that Python knows, e.g. 'latin-1'."
+        ) from None
+    except UnicodeError as error:
+        raise FormatError(
+            f"{path} is not in the encoding {encoding!r} ({error}). Name another one."
+        ) from error
 
 
 def read_lines(path: Path) -> Iterator[str]:
