@@ -43,7 +43,7 @@ from geomm_plugin.files.strict_json import parse_json
 # Options under their headings, in the order of --help: first what a first reader needs.
 HEADINGS = {
     "Data": "dictionary test identical cognates pair pairs pivot words texts train data demo model "
-    "max-words extra-words list folder mirror",
+    "encoding max-words extra-words list folder mirror",
     "Method": "mapper mappers set retrieval task metric by k baseline each-pair oov rerank "
     "disjoint-pivot trim neighbors min-score size",
     "Output": "output suffix precision keep-length neighborhoods without-scores top json markdown "

@@ -41,6 +41,7 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
     help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE with "
     "questions for analogy, or with label<TAB>text for classify. Repeatable.",
 )
+@options.encoding_option
 @click.option(
     "--task",
     default="bli",

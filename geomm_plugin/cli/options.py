@@ -46,6 +46,7 @@ THREADS = (
     "Compare words in so many threads; -1 is one for each core. By default the threads of BLAS "
     "share the products alone. The result is the same."
 )
+ENCODING = "geomm_plugin.encoding"  # where the context of a command holds that of dictionaries
 WRITTEN = "written"  # what --json prints is one object
 
 tests_option = click.option(
@@ -97,6 +98,15 @@ precision_option = click.option(
     type=click.IntRange(min=1, max=20),
     metavar="DIGITS",
     help="Digits after the decimal point in text files, e.g. 5; by default all that float32 has.",
+)
+
+
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    expose_value=False,
+    callback=lambda context, _, name: context.meta.__setitem__(ENCODING, name),
+    help="The encoding of dictionaries that are not in UTF-8, e.g. latin-1.",
 )
 
 
@@ -163,8 +173,9 @@ def fit_options(
     """
     several = isinstance(default, tuple)
     usual = "A name that `geomm mappers` lists, e.g. geomm:regularization=100"
+    given = [_dictionary_option, encoding_option, _identical_option, _cognates_option]
     options = [
-        *([_dictionary_option, _identical_option, _cognates_option] if learns else []),
+        *(given if learns else []),
         click.option(
             "--mapper",
             "-m",
@@ -430,7 +441,11 @@ def read_each(
 ) -> list[tuple[tuple[str, str], Dictionary]]:
     """Read LANG-LANG=FILE options one by one; a pair of languages may come more than once."""
     texts = (split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt") for spec in specs)
-    return [(language_pair(name, languages), read_dictionary(path)) for name, path in texts]
+    encoding = click.get_current_context().meta.get(ENCODING)
+    return [
+        (language_pair(name, languages), read_dictionary(path, encoding=encoding))
+        for name, path in texts
+    ]
 
 
 def with_identical(

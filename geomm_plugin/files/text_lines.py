@@ -45,7 +45,7 @@ def why_not_utf8(path: Path, texts: Sequence[str], odd: Sequence[int], what: str
     return (
         f"{path}: {len(odd):,} of {len(texts):,} {what} are not UTF-8; the first one is {first!r}, "
         f"in Latin-1 {latin!r}. Convert the file, e.g. with iconv -f LATIN1 -t UTF-8, or name its "
-        "encoding: encoding='latin-1'."
+        "encoding, e.g. latin-1."
     )
 
 

@@ -14,10 +14,12 @@ from geomm_plugin import (
     load_reranking,
     read_embeddings,
     registry,
+    write_embeddings,
 )
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.registry.parameters import parameters_of
+from geomm_plugin.testing import make_toy
 
 EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))
 EN_ES, EN_IT = (f"{pair}={FOLDER / pair}.train.txt" for pair in ("en-es", "en-it"))
@@ -267,3 +269,27 @@ def test_unknown_words_languages_and_models(tmp_path):
 def test_quiet_says_nothing(tmp_path):
     done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "-o", tmp_path, "-q")
     assert done.output == ""
+
+
+def test_a_dictionary_in_latin_1(folder_of_latin_1):
+    files, dictionary = folder_of_latin_1
+    learn = ["diagnose", *files, "-d", f"en-es={dictionary}", "--json"]
+    score = ["evaluate", *files, "-t", f"en-es={dictionary}", "--json"]
+    for command in (learn, score):
+        refused = CliRunner().invoke(group, command)
+        assert refused.exit_code == 2
+        assert "60 of 60 lines are not UTF-8" in refused.stderr and "latin-1" in refused.stderr
+        read = CliRunner().invoke(group, [*command, "--encoding", "latin-1"])
+        assert read.exit_code == 0, read.stderr
+
+
+@pytest.fixture
+def folder_of_latin_1(tmp_path):
+    toy = make_toy(words=60, dimension=8)
+    spelt = {"en": toy.embeddings["en"].words, "es": [f"ñ{n}" for n in range(60)]}
+    for language, words in spelt.items():
+        vectors = toy.embeddings[language].vectors
+        write_embeddings((words, vectors), tmp_path / f"{language}.vec")
+    lines = "".join(f"{a} {b}\n" for a, b in zip(*spelt.values(), strict=True))
+    (tmp_path / "d.txt").write_bytes(lines.encode("latin-1"))
+    return [f"{name}={tmp_path / name}.vec" for name in spelt], tmp_path / "d.txt"
