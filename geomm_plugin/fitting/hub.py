@@ -1,26 +1,27 @@
 """[fit] Methods for two languages, and many languages through a hub; methods around another one.
 
-One map for each dictionary (`HubMapper`):
+In the hub's own space (A_hub = I), maps are composed along the dictionaries from L to the hub:
 
-    W(L, hub) = W_1 W_2 ... along the dictionaries from L to the hub;   A_hub = I,   A_L = W(L, hub)
+    A_L = W_1 W_2 ...
 
-Two maps for each dictionary (`TwoSidedMapper`): the edge e from L towards the hub has A_L^e and
-A_P^e (P its next language, Z the vectors of P's words in the dictionary). The hub's map has the
-mean of the metrics that its edges found (each scaled to one trace), and each edge's space is
-turned, never stretched, to where P already is:
+Where a dictionary e from L towards the hub has two maps, A_L^e and A_P^e (P its next language, Z
+the vectors of P's words in the dictionary), the hub's map has the mean of the metrics that its
+dictionaries found, each scaled to one trace, and each space is turned, never stretched, to where P
+already is:
 
-    A_hub A_hub' = mean over the hub's edges of A_hub^e A_hub^e'
+    A_hub A_hub' = mean over the hub's dictionaries of A_hub^e A_hub^e'
     A_L = c A_L^e R,     min over c and rotations R of ||Z (c A_P^e R - A_P)||^2
 
-so that for one edge it is, up to a rotation of the shared space, what the edge found. To solve with
-A_P^e instead would blow up every direction that a whitened method has weighed down.
+so that for one dictionary it is what the dictionary found. (To solve with A_P^e instead, or to keep
+W = A_L^e A_P^e', blows up directions that a whitened method has weighed down: docs, "A third
+language".)
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.latent import Inference, join_maps
+from geomm_plugin.fitting.latent import Inference, two_maps
 from geomm_plugin.fitting.moments import Moments, gram
 from geomm_plugin.language_graph import LanguagePair, choose_hub, spanning_tree
 from geomm_plugin.mapper import LinearMapper, Mapper, Pairs, Vectors
@@ -66,8 +67,7 @@ class Edge:
 class HubMapper(LinearMapper):
     """A method for two languages: write learn_pair(); many languages are given, through a hub.
 
-    Each language is mapped along its dictionaries to the hub, W = W_1 W_2 ... (composition); the
-    shared space is the hub's own (A_hub = I, A_L = W_L) unless `space` says otherwise.
+    The shared space is the hub's own (A_hub = I, A_L = W_1 W_2 ...) unless `space` says otherwise.
     """
 
     hub: str | None = None  # by default the language with the most dictionaries; of two, the target
@@ -85,19 +85,30 @@ class HubMapper(LinearMapper):
         """Where words are compared."""
         return "target"
 
+    def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
+        """Return the maps of the edge's source and target, into one space."""
+        return self.two_maps(self.learn_edge(edge, report))
+
+    @property
+    def width(self) -> int | None:
+        """The most dimensions that the space of many languages may have, if there is a limit."""
+        return None
+
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
-        """Learn one map for each language on the way to the hub, and compose them."""
+        """Learn from each dictionary on the way to the hub; join what was learnt in one space."""
         hub, edges = self.edges_to_hub(vectors, pairs, report)
+        if self.space == "latent":
+            sides = [self.learn_sides(edge, report) for edge in edges]
+            return joined_sides(hub, edges, sides, self.width)
         maps: dict[str, Matrix] = {}
         for edge in edges:
             step = self.learn_edge(edge, report)
             maps[edge.source] = step @ maps[edge.target] if edge.target in maps else step
-        return join_maps(self.space, hub, vectors[hub].shape[1], maps)
+        return {hub: np.eye(vectors[hub].shape[1]), **maps}
 
     def two_maps(self, W: Matrix) -> tuple[Matrix, Matrix]:
         """Return A of the source and of the target, for one W."""
-        maps = join_maps(self.space, "target", W.shape[1], {"source": W})
-        return maps["source"], maps["target"]
+        return two_maps(self.space, W)
 
     def edges_to_hub(
         self, vectors: Vectors, pairs: Pairs, report: FitReport
@@ -142,28 +153,28 @@ class TwoSidedMapper(HubMapper):
     """Write learn_sides(); many languages are given."""
 
     @property
-    def width(self) -> int | None:
-        """The most dimensions that the space of many languages may have, if there is a limit."""
-        return None
+    def space(self) -> Inference:
+        """Both sides are mapped."""
+        return "latent"
 
     @abstractmethod
     def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
         """Return the maps of the edge's source and target, into one space."""
 
-    def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
-        """Learn two maps for each edge; join them in the hub's space."""
-        hub, edges = self.edges_to_hub(vectors, pairs, report)
-        sides = [self.learn_sides(edge, report) for edge in edges]
-        if len(edges) == 1:
-            return {edges[0].source: sides[0][0], hub: sides[0][1]}
-        metric = mean_metric(
-            [side for edge, (_, side) in zip(edges, sides, strict=True) if edge.target == hub]
-        )
-        joined = {hub: metric[:, : self.width]}
-        for edge, (source, target) in zip(edges, sides, strict=True):
-            variance = gram(edge.z, edge.pairs.target)
-            joined[edge.source] = source @ turn(target, joined[edge.target], variance)
-        return joined
+
+def joined_sides(
+    hub: str, edges: Sequence[Edge], sides: Sequence[tuple[Matrix, Matrix]], width: int | None
+) -> dict[str, Matrix]:
+    """Return one map of each language, from two maps of each dictionary."""
+    both = list(zip(edges, sides, strict=True))
+    if len(edges) == 1:
+        return dict(zip((edges[0].source, hub), sides[0], strict=True))
+    metric = mean_metric([side for edge, (_, side) in both if edge.target == hub])
+    joined = {hub: metric[:, :width]}
+    for edge, (source, target) in both:
+        variance = gram(edge.z, edge.pairs.target)
+        joined[edge.source] = source @ turn(target, joined[edge.target], variance)
+    return joined
 
 
 def turn(start: Matrix, goal: Matrix, variance: Matrix) -> Matrix:

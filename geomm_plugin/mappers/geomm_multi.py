@@ -117,8 +117,7 @@ def bilingual_maps(source: Any, target: Any, pairs: RowPairs) -> MapsOf:
     form = ClosedForm(Moments.of(source, target, pairs))
 
     def maps(share: float) -> tuple[Matrix, Matrix]:
-        joined = latent_maps("target", {"source": form.W(share * len(pairs))})
-        return joined["source"], joined["target"]
+        return latent_maps(form.W(share * len(pairs)))
 
     return maps
 

@@ -21,12 +21,13 @@ def test_no_edge_weighs_more_because_its_map_is_long():
     np.testing.assert_allclose(metric @ metric.T, longer @ longer.T, atol=1e-12)
 
 
-def test_two_equal_languages_beside_the_hub_are_mapped_alike():
+@pytest.mark.parametrize("name", ["msf", "geomm"])
+def test_two_equal_languages_beside_the_hub_are_mapped_alike(name):
     toy = make_toy({"en": 10, "es": 8}, words=400, pairs=200, drawn=True, noise=0.3)
-    pair = toy.fit("msf", hub="en")
+    pair = toy.fit(name, hub="en")
     toy.embeddings["xx"] = toy.embeddings["es"]
     toy.dictionaries["en", "xx"] = toy.dictionaries["en", "es"]
-    many = toy.fit("msf", hub="en")
+    many = toy.fit(name, hub="en")
     np.testing.assert_allclose(many.matrices_["es"], many.matrices_["xx"], atol=1e-10)
     # The pair's own cosines are kept: W agrees up to the scale of the hub's metric.
     ratio = many.W("es", "en") / pair.W("es", "en")
@@ -51,7 +52,7 @@ def test_a_turn_undoes_a_rotation_and_a_scale():
     np.testing.assert_allclose(found, 2.5 * rotation, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["msf", "cca"])
+@pytest.mark.parametrize("name", ["msf", "cca", "geomm_plus"])
 def test_directions_without_correlation_do_not_drown_the_way_through_the_hub(name):
     """Whitened methods weigh them down; going through the hub must not divide by that weight."""
     toy = make_toy(("en", "es", "it"), words=300, dimension=12, noise=0.05)

@@ -45,8 +45,7 @@ def test_lambda_is_that_which_translates_held_out_words_best():
         def precision_at(share, vectors=vectors, train=train, pool=pool):
             edge = Edge("en", "es", vectors["en"], vectors["es"], train)
             W = ScaledGeoMM().solve(edge, share, FitReport())
-            maps = latent_maps("es", {"en": W})
-            return pool.precision(maps["en"], maps["es"])
+            return pool.precision(*latent_maps(W))
 
         chosen.append(GeoMMSemi().share(vectors, {edge: train}, {edge: held}))
         assert chosen[-1] == max(GeoMMSemi.candidates, key=precision_at)
