@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
+from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import (
@@ -24,10 +24,20 @@ from geomm_plugin.retrieval import (
     best_neighbors,
 )
 from geomm_plugin.retrieval.neighborhood_file import save_means, saved_means
+from geomm_plugin.retrieval.rerank.learnt import as_learnt
+from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.text import html_table
 from geomm_plugin.work import Cluster, compute_pool
 
 Reranking: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
+
+
+class Answer(NamedTuple):
+    """A target word, its score, and the probability that it is a right translation."""
+
+    word: str
+    score: float
+    probability: float
 
 
 class SharedSpace(Mapping[str, Embeddings]):
@@ -36,8 +46,8 @@ class SharedSpace(Mapping[str, Embeddings]):
     Parameters
     ----------
     reranking
-        Weights of word features by pair of languages, as `learn_reranking` learns them; the
-        retrieval "reranked" uses them, from either language of a pair.
+        What `learn_reranking` learnt by pair of languages, or weights of features by name; the
+        retrieval "reranked" uses it, from either language of a pair.
     """
 
     def __init__(
@@ -108,7 +118,9 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     def _with_learnt(self, retrieval: str | Retrieval, source: str, target: str) -> Retrieval:
         """Return a retrieval with what was learnt for two languages, in either direction."""
-        learnt = self.reranking.get((source, target)) or self.reranking.get((target, source))
+        learnt = self.reranking.get((source, target))
+        if not learnt and (other := self.reranking.get((target, source))):
+            learnt = as_learnt(other).reversed()
         return as_retrieval(retrieval).with_learnt(learnt)
 
     @overload  # a text is an iterable of texts, but means one word here
@@ -158,6 +170,47 @@ class SharedSpace(Mapping[str, Embeddings]):
             for rows, scores in zip(best.indices, best.scores, strict=True)
         ]
 
+    def answers(
+        self,
+        words: Iterable[str],
+        source: str,
+        target: str,
+        k: int = 10,
+        retrieval: str | Retrieval = "reranked",
+        *,
+        coverage: float | None = None,
+    ) -> list[list[Answer]]:
+        """Translate words, with the probability that each answer is right.
+
+        Returns a list for each word, best first: the target word, its score and its probability.
+
+        Parameters
+        ----------
+        retrieval
+            The retrieval "reranked", with parameters: no other has probabilities.
+        coverage
+            Return for each word a set, of k words at most, that holds a right one for this share of
+            words: 0.9. It needs weights that were learnt from a dictionary.
+        """
+        words = list(words)
+        index = self.index(source, target, retrieval)
+        if not isinstance(index, RerankedIndex):
+            raise ParameterError(
+                "Probabilities come from the retrieval 'reranked'; this one is "
+                f"{as_retrieval(retrieval).label!r}. Choose retrieval='reranked'."
+            )
+        least = 0.0 if coverage is None else index.belief.least(coverage)
+        best, probabilities = index.search_with_probabilities(self.queries(words, source), k)
+        vocabulary = self[target].words
+        return [
+            [
+                Answer(vocabulary[row], float(score), float(p))
+                for row, score, p in zip(rows, scores, sure, strict=True)
+                if p >= least
+            ]
+            for rows, scores, sure in zip(best.indices, best.scores, probabilities, strict=True)
+        ]
+
     def dictionary(
         self,
         source: str,
@@ -165,6 +218,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         *,
         max_words: int | None = None,
         retrieval: str | Retrieval = "csls",
+        at_precision: float | None = None,
         jobs: int | None = None,
         cluster: Cluster | None = None,
     ) -> list[tuple[str, str, float]]:
@@ -178,6 +232,9 @@ class SharedSpace(Mapping[str, Embeddings]):
             Take only so many of the most frequent words of each language.
         retrieval
             CSLS pairs the words up in one pass; others search both ways.
+        at_precision
+            Keep the pairs that are most probably right, so many that this share of them is: 0.95.
+            Probabilities, which "reranked" has, then take the place of the scores.
         jobs, cluster
             Who compares the words: so many threads (-1: one for each core), or the workers of a
             cluster; by default the threads of BLAS. The pairs are the same.
@@ -185,13 +242,21 @@ class SharedSpace(Mapping[str, Embeddings]):
         x, z = (self.unit_rows(language).head(max_words) for language in (source, target))
         chosen = self._with_learnt(retrieval, source, target)
         with compute_pool(jobs, cluster):
-            best = _best_both_ways(x, z, chosen)
+            best = _best_both_ways(x, z, chosen, self._with_learnt(retrieval, target, source))
         rows, columns, scores = best.mutual()
         here, there = self[source].words, self[target].words
-        return [
+        pairs = [
             (here[row], there[column], float(score))
             for row, column, score in zip(rows, columns, scores, strict=True)
         ]
+        if at_precision is None:
+            return pairs
+        answers = self.answers([pair[0] for pair in pairs], source, target, 1, retrieval)
+        sure = np.array([best.probability for (best,) in answers])
+        order = np.argsort(-sure, kind="stable")
+        means = np.cumsum(sure[order]) / np.arange(1, len(sure) + 1)
+        kept = np.sort(order[: np.count_nonzero(means >= at_precision)]).tolist()
+        return [(pairs[number][0], pairs[number][1], float(sure[number])) for number in kept]
 
     def save_neighborhoods(
         self, k: int = 10, *, jobs: int | None = None, cluster: Cluster | None = None
@@ -235,7 +300,9 @@ class SharedSpace(Mapping[str, Embeddings]):
             ) from error
 
 
-def _best_both_ways(source: UnitRows, target: UnitRows, retrieval: Retrieval) -> BestNeighbors:
+def _best_both_ways(
+    source: UnitRows, target: UnitRows, retrieval: Retrieval, backwards: Retrieval
+) -> BestNeighbors:
     """Return the best target of each source word, and the other way round."""
     if isinstance(retrieval, CSLS):
         k = retrieval.k
@@ -243,5 +310,5 @@ def _best_both_ways(source: UnitRows, target: UnitRows, retrieval: Retrieval) ->
         means = None if of_source is None or of_target is None else (of_source, of_target)
         return best_neighbors(source, target, k, means=means)
     forth = retrieval.index(source, target).search(source, 1)
-    back = retrieval.index(target, source).search(target, 1)
+    back = backwards.index(target, source).search(target, 1)
     return BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], back.indices[:, 0])

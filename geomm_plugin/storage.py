@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import load_arrays
+from geomm_plugin.files.array_file import Arrays, load_arrays
 from geomm_plugin.files.atomic import as_file_error, atomic_file
 from geomm_plugin.files.lock import locked
 from geomm_plugin.files.outputs import make_folders
@@ -35,12 +35,14 @@ from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import get_mapper
 from geomm_plugin.registry.parameters import check_parameters, choice_text
+from geomm_plugin.retrieval.rerank.learnt import Learnt, as_learnt
 from geomm_plugin.shared_space import Reranking
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
 NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
+RERANKING_ARRAY = "reranking/{}/{}"  # of the number of the entry, and its own name
 
 
 def save_mapper(mapper: Mapper, path: str | Path) -> None:
@@ -64,10 +66,20 @@ def mapper_files(mapper: Mapper) -> dict[str, bytes]:
     """Return the files that a saved mapper consists of, by name, in the order of writing."""
     from safetensors.numpy import save
 
-    arrays = save({name: np.ascontiguousarray(array) for name, array in mapper.state().items()})
+    own = mapper_arrays(mapper)
+    arrays = save({name: np.ascontiguousarray(array) for name, array in own.items()})
     checksum = hashlib.sha256(arrays).hexdigest()
     text = describe_mapper(mapper, sha256=checksum)
     return {_arrays_name(checksum): arrays, JSON_NAME: text.encode() + b"\n"}
+
+
+def mapper_arrays(mapper: Mapper) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a mapper, and those of the re-rankings that it carries."""
+    arrays: dict[str, npt.NDArray[Any]] = dict(mapper.state())
+    for number, (_, learnt) in enumerate(sorted(mapper.reranking_.items())):
+        own = as_learnt(learnt).state()[1]
+        arrays |= {RERANKING_ARRAY.format(number, name): array for name, array in own.items()}
+    return arrays
 
 
 def describe_mapper(mapper: Mapper, **further: Any) -> str:
@@ -82,8 +94,8 @@ def describe_mapper(mapper: Mapper, **further: Any) -> str:
     }
     if mapper.reranking_:
         description["reranking"] = [
-            {"source": source, "target": target, "weights": dict(weights)}
-            for (source, target), weights in sorted(mapper.reranking_.items())
+            {"source": source, "target": target} | as_learnt(learnt).state()[0]
+            for (source, target), learnt in sorted(mapper.reranking_.items())
         ]
     text = json.dumps(description | further, default=_plain)
     written = json.loads(text)  # with tuples as lists and numpy's numbers as plain ones
@@ -128,12 +140,19 @@ def saved_files(path: Path) -> list[Path]:
 def _load_mapper(path: Path) -> Mapper:
     json_path = path / JSON_NAME
     description = parse_description(_read(json_path), json_path)
+    mapper = unfitted_mapper(description, json_path)
+    arrays_path, arrays = _load_arrays(path, description)
+    restore_mapper(mapper, description, arrays, arrays_path)
+    return mapper
+
+
+def _load_arrays(path: Path, description: Mapping[str, Any]) -> tuple[Path, Arrays]:
+    """Read the arrays that a description names by their checksum, and make sure of it."""
     checksum = description.get("sha256")
     if not isinstance(checksum, str) or not re.fullmatch("[0-9a-f]{64}", checksum):
         raise FormatError(
-            f"{json_path}: it names no checksum of its arrays. Save the mapper again."
+            f"{path / JSON_NAME}: it names no checksum of its arrays. Save the mapper again."
         )
-    mapper = unfitted_mapper(description, json_path)
     arrays_path = path / _arrays_name(checksum)
     arrays = _read(arrays_path)
     if hashlib.sha256(arrays).hexdigest() != checksum:
@@ -141,8 +160,7 @@ def _load_mapper(path: Path) -> Mapper:
             f"{arrays_path}: the checksum differs from the one in {JSON_NAME}. The file is "
             "damaged; copy the folder again, or fit and save again."
         )
-    restore_mapper(mapper, description, load_arrays(arrays, arrays_path), arrays_path)
-    return mapper
+    return arrays_path, load_arrays(arrays, arrays_path)
 
 
 def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
@@ -203,40 +221,54 @@ def restore_mapper(
     mapper: Mapper, description: Mapping[str, Any], arrays: Mapping[str, Matrix], path: Path
 ) -> None:
     """Give a mapper back what it had learnt."""
+    entries = description.get("reranking", [])
+    reranking, rest = _reranking(entries, arrays, path.parent / JSON_NAME)
     try:
-        mapper.restore(arrays)
+        mapper.restore(rest)
     except Exception as error:
         raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
     mapper.report_ = FitReport.from_json(description["report"])
-    mapper.reranking_ = _reranking(description.get("reranking", []), path.parent / JSON_NAME)
+    mapper.reranking_ = reranking
 
 
 def load_reranking(path: str | Path) -> Reranking:
-    """Read the weights that were learnt with a saved mapper, for `SharedSpace(files, weights)`.
+    """Read what was learnt for re-ranking with a saved mapper, for `SharedSpace(files, weights)`.
 
-    They are in the mapper's description; its arrays are not read. Empty where none were learnt.
+    Empty where nothing was learnt.
     """
-    json_path = published(Path(path)) / JSON_NAME
-    description = parse_description(_read(json_path), json_path)
-    return _reranking(description.get("reranking", []), json_path)
+    place = published(Path(path))
+    description = parse_description(_read(place / JSON_NAME), place / JSON_NAME)
+    entries = description.get("reranking", [])
+    arrays = _load_arrays(place, description)[1] if entries else {}
+    return _reranking(entries, arrays, place / JSON_NAME)[0]
 
 
-def _reranking(entries: object, path: Path) -> Reranking:
-    """Read the weights of a re-ranking: a finite number by name, for pairs of languages."""
-    weights: dict[tuple[str, str], dict[str, float]] = {}
-    for entry in entries if isinstance(entries, list) else [None]:
+def _reranking(
+    entries: object, arrays: Mapping[str, npt.NDArray[Any]], path: Path
+) -> tuple[Reranking, dict[str, npt.NDArray[Any]]]:
+    """Read what was learnt for pairs of languages; return it, and the arrays of all else."""
+    learnt: dict[tuple[str, str], Learnt] = {}
+    rest = dict(arrays)
+    for number, entry in enumerate(entries if isinstance(entries, list) else [None]):
+        begin = RERANKING_ARRAY.format(number, "")
+        own = {name[len(begin) :]: rest.pop(name) for name in arrays if name.startswith(begin)}
         match entry:
-            case {"source": str(source), "target": str(target), "weights": dict(numbers)} if all(
-                type(number) in (int, float) and math.isfinite(number)
-                for number in numbers.values()
-            ):
-                weights[source, target] = {name: float(n) for name, n in numbers.items()}
+            case {"source": str(source), "target": str(target)}:
+                pass
             case _:
-                raise FormatError(
-                    f"{path}: its 'reranking' is not a list of languages and their weights. Copy "
-                    "it again, or learn the weights and save again."
-                )
-    return weights
+                raise _odd_reranking(path, "there are no languages")
+        try:
+            learnt[source, target] = Learnt.from_state(entry, own)
+        except FormatError as error:
+            raise _odd_reranking(path, str(error)) from error
+    return learnt, rest
+
+
+def _odd_reranking(path: Path, problem: str) -> FormatError:
+    return FormatError(
+        f"{path}: its 'reranking' is not a list of languages and what was learnt for them "
+        f"({problem}). Copy it again, or learn the weights and save again."
+    )
 
 
 def _checksum(description: Mapping[str, Any]) -> str:

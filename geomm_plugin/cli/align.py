@@ -40,7 +40,7 @@ from geomm_plugin.registry.parameters import choice_text, split_specs
 @click.option(
     "--rerank",
     is_flag=True,
-    help="Learn weights for the retrieval reranked by three more fits; the mapper keeps them.",
+    help="Learn weights for the retrieval reranked by one more fit; the mapper keeps them.",
 )
 @click.option(
     "--neighborhoods",

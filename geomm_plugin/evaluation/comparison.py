@@ -227,13 +227,13 @@ class Experiment:
             return [Score(task.name, {}, {}, error=f"{type(failure).__name__}: {failure}")]
 
     def learnt(self, words: Translation, mapper: Mapper) -> dict[str, Reranking]:
-        """Return the weights of each re-ranking that asks for learnt ones, by its label."""
+        """Return the weights of each re-ranking that no weights were given for, by its label."""
         return {
             retrieval.label: learn_reranking(
-                mapper.clone(), self.embeddings, self.dictionaries, retrieval=retrieval
+                mapper, self.embeddings, self.dictionaries, retrieval=retrieval
             )
             for retrieval in words.retrievals
-            if isinstance(retrieval, Reranked) and retrieval.weights == "learnt"
+            if isinstance(retrieval, Reranked) and retrieval.learns
         }
 
 

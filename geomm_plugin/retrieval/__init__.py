@@ -18,10 +18,16 @@ from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
 from geomm_plugin.retrieval.mutual import BestNeighbors, Raised, best_neighbors, mutual_neighbors
 from geomm_plugin.retrieval.rerank import (
     EditSimilarity,
+    Endings,
     Feature,
     Frequency,
+    Identical,
+    Known,
+    LearntLetters,
+    Length,
     Letters,
     Reranked,
+    Residual,
     Reverse,
 )
 from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
@@ -57,4 +63,7 @@ def register_retrievals() -> Iterable[type[Retrieval]]:
 @hookimpl
 def register_features() -> Iterable[type[Feature]]:
     """The built-in features."""
-    return [Letters, EditSimilarity, Frequency, Reverse]
+    return [
+        *(Letters, Identical, EditSimilarity, Length, LearntLetters, Endings),
+        *(Residual, Known, Frequency, Reverse),
+    ]

@@ -106,7 +106,7 @@ def test_cognates_and_learnt_weights_go_into_an_alignment(tmp_path):
     geomm("align", EN, ES, "--cognates", "en-es", *SMALL, "-m", "procrustes", "--rerank",
           "-o", tmp_path)  # fmt: skip
     mapper = load_mapper(tmp_path / "mapper")
-    assert list(mapper.reranking_["en", "es"]) == ["letters", "letters^0.5"]
+    assert {"letters", "learnt_letters", "residual"} <= set(mapper.reranking_["en", "es"])
     asked = ["en-es", "parliament", "--json", *SMALL, "-r"]
     model = ["--model", tmp_path / "mapper", EN, ES, *asked]
     learnt, fixed = (

@@ -40,6 +40,7 @@ from geomm_plugin.retrieval import CSLS, Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import (
     describe_mapper,
+    mapper_arrays,
     parse_description,
     restore_mapper,
     unfitted_mapper,
@@ -187,7 +188,7 @@ class TranslationMatrix:
         from safetensors.numpy import save
 
         mapper = self._fitted()
-        arrays = {f"mapper/{name}": array for name, array in mapper.state().items()}
+        arrays = {f"mapper/{name}": array for name, array in mapper_arrays(mapper).items()}
         packed = {}
         for name, vectors in ((SOURCE, self.source_lang_vec), (TARGET, self.target_lang_vec)):
             packed[name], named_arrays = pack(vectors)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from geomm_plugin.retrieval.rerank.edit import EditSimilarity
-from geomm_plugin.retrieval.rerank.feature import Base, Feature, Proposals
-from geomm_plugin.retrieval.rerank.frequency import Frequency
-from geomm_plugin.retrieval.rerank.letters import Letters
+from geomm_plugin.retrieval.rerank.feature import Base, Feature, Proposals, SparseFeature
+from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
+from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
+from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
 from geomm_plugin.retrieval.rerank.reranked import Reranked
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
-from geomm_plugin.retrieval.rerank.reverse import Reverse
 
 __all__ = [
     "Base",
     "EditSimilarity",
+    "Endings",
     "Feature",
     "Frequency",
+    "Identical",
+    "Known",
+    "LearntLetters",
+    "Length",
     "Letters",
     "Proposals",
     "Reranked",
     "RerankedIndex",
+    "Residual",
     "Reverse",
+    "SparseFeature",
 ]

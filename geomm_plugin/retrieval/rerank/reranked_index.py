@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +20,12 @@ from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector, slices
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.retrieval.exact.biased_index import gold_pairs
 from geomm_plugin.retrieval.interface import Index, Neighbors
-from geomm_plugin.retrieval.rerank.feature import Feature
+from geomm_plugin.retrieval.rerank.feature import Feature, SparseFeature
+from geomm_plugin.retrieval.rerank.learnt import Belief
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BEST_BY_BASE = 40
 BEST_BY_PROPOSAL = 10
@@ -45,25 +51,53 @@ class RerankedIndex(Index):
     """Re-ranks what an index finds; of equal targets the lower row comes first."""
 
     def __init__(
-        self, base: Index, targets: int, features: Sequence[Feature], weights: Mapping[str, float]
+        self,
+        base: Index,
+        source: UnitRows,
+        target: UnitRows,
+        features: Sequence[Feature],
+        weights: Mapping[str, float],
+        belief: Belief,
     ):
         self.base = base
         self.features = features
         self.weights = dict(weights)
-        self._targets = targets
+        self.belief = belief
+        self._source = source
+        self._targets = len(target)
 
     def search(self, queries: Rows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
         if k < 1:
             raise ParameterError(f"A search is for at least 1 target; k is {k}.")
+        return self.search_with_probabilities(queries, k)[0]
+
+    def search_with_probabilities(self, queries: Rows, k: int) -> tuple[Neighbors, Matrix]:
+        """Return the k best targets of each query, and the probability that each is right.
+
+        Those of a query add up to 1 with that of "none of these"; what is no candidate has 0.
+        """
         k = min(k, self._targets)
         indices: list[RowIndices] = [np.empty((0, k), np.intp)]
         scores: list[Matrix] = [np.empty((0, k))]
+        probabilities: list[Matrix] = [np.empty((0, k))]
         for _, block in _blocks(queries):
-            columns, values = self._ordered(block, k)
+            columns, values, shares = self._ordered(block, k)
             indices.append(columns)
             scores.append(values)
-        return Neighbors(np.concatenate(indices), np.concatenate(scores))
+            probabilities.append(shares)
+        found = Neighbors(np.concatenate(indices), np.concatenate(scores))
+        return found, np.concatenate(probabilities)
+
+    def log_ranks(self, queries: UnitRows) -> Vector:
+        """Return log of the frequency rank of each query; a new word is rarer than all others."""
+        ranks = [self._rank_of.get(word, len(self._source)) for word in queries.words or ()]
+        return np.log(np.array(ranks, np.float64))
+
+    @cached_property
+    def _rank_of(self) -> dict[str, int]:
+        words = self._source.words or ()
+        return {word: row + 1 for row, word in reversed(list(enumerate(words)))}
 
     def ranks(
         self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
@@ -87,7 +121,7 @@ class RerankedIndex(Index):
         return scores
 
     def shares(self, query: UnitRows, targets: RowIndices) -> dict[str, Vector]:
-        """Tell why: what the base and each feature add to the scores of one query's targets.
+        """Say why: what the base and each feature add to the scores of one query's targets.
 
         Parameters
         ----------
@@ -114,6 +148,14 @@ class RerankedIndex(Index):
         columns, base = self._with_proposals(queries, best)
         numbers = self._numbers(queries, np.maximum(columns, 0))
         return Candidates(columns, base, numbers)
+
+    def table(self, queries: UnitRows, candidates: Candidates) -> csr_array:
+        """Return the sparse numbers, a row for each query and place of a candidate."""
+        from scipy.sparse import csr_array, hstack
+
+        targets = np.maximum(candidates.columns, 0)
+        tables = [f.table(queries, targets) for f in self.features if isinstance(f, SparseFeature)]
+        return csr_array(hstack(tables) if tables else (targets.size, 0))
 
     def _with_proposals(self, queries: UnitRows, best: Neighbors) -> tuple[RowIndices, Matrix]:
         """Return the best by the base, and what features propose besides."""
@@ -158,9 +200,10 @@ class RerankedIndex(Index):
         scores[~candidates.is_there] = -np.inf
         return scores
 
-    def _ordered(self, queries: UnitRows, k: int) -> tuple[RowIndices, Matrix]:
+    def _ordered(self, queries: UnitRows, k: int) -> tuple[RowIndices, Matrix, Matrix]:
         candidates = self.candidates(queries)
         columns, scores = candidates.columns, self._scores(candidates)
+        probabilities = self.belief.probabilities(scores, self.log_ranks(queries))
         group = np.where(candidates.is_there, 0, 2)
         if k > BEST_BY_BASE:  # the others follow
             others = self.base.search(queries, k)
@@ -168,10 +211,12 @@ class RerankedIndex(Index):
             is_other = ~np.isin(first + others.indices, (first + columns)[candidates.is_there])
             columns = np.concatenate([columns, others.indices], axis=1)
             scores = np.concatenate([scores, others.scores], axis=1)
+            probabilities = np.pad(probabilities, [(0, 0), (0, others.indices.shape[1])])
             group = np.concatenate([group, np.where(is_other, 1, 2)], axis=1)
         order = np.lexsort((columns, -scores, group), axis=1)[:, :k]
-        ordered = np.take_along_axis(scores, order, axis=1)
-        return np.take_along_axis(columns, order, axis=1), np.minimum.accumulate(ordered, axis=1)
+        columns = np.take_along_axis(columns, order, axis=1)
+        scores = np.minimum.accumulate(np.take_along_axis(scores, order, axis=1), axis=1)
+        return columns, scores, np.take_along_axis(probabilities, order, axis=1)
 
     def _rank(self, queries: UnitRows, gold: Sequence[RowIndices], depth: int | None) -> RowIndices:
         rows, columns = gold_pairs(gold, len(queries), self._targets)

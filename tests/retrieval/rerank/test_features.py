@@ -44,7 +44,8 @@ def test_frequency_is_the_distance_of_log_ranks(languages):
     queries = UnitRows(languages[0].all()[:2], ["x9", "unseen"])
     values = make(Frequency, languages).values(queries, np.array([[0, 9, 39]] * 2))
     assert values[0, :, 0].tolist() == pytest.approx([np.log(10), 0, np.log(4)])
-    assert not values[1].any()
+    assert not values[1, :, 0].any()
+    assert values[1, :, 1].tolist() == pytest.approx([0, np.log(10), np.log(40)])
 
 
 def test_reverse_is_zero_for_mutual_best_words_only(languages):

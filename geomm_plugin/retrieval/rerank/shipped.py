@@ -1,0 +1,38 @@
+"""Weights that come with the package, for languages whose dictionary is small or missing.
+
+`shipped.json` was learnt by benchmarks/shipped_weights.py on training dictionaries of languages
+that are spelt alike: once as they are (`alike`), once with each target word spelt at random, the
+weights of letters at their fixed values (`different`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from importlib import resources
+
+from geomm_plugin.retrieval.rerank.learnt import Belief, Learnt
+
+SHARE = 0.45  # of pairs spelt alike in the languages that `alike` was learnt on
+
+
+def belief_of_fixed() -> Belief:
+    """Say how sure answers by the fixed weights are."""
+    belief = _read("fixed").belief
+    assert belief is not None
+    return belief
+
+
+def weights(share: float) -> Learnt:
+    """Return weights for languages of which this share of translations is spelt alike."""
+    alike, different = _read("alike"), _read("different")
+    much = math.sqrt(min(1.0, share / SHARE))
+    mixed = {name: own + (alike[name] - own) * much for name, own in different.items()}
+    return Learnt(mixed, belief=alike.belief)
+
+
+@cache
+def _read(name: str) -> Learnt:
+    text = resources.files("geomm_plugin.retrieval.rerank").joinpath("shipped.json").read_text()
+    return Learnt.from_state(json.loads(text)[name], {})
