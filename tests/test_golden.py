@@ -54,7 +54,7 @@ COMMANDS = {
         *("-m", "procrustes", "-m", "geomm:regularization=100"),
     ],
     "drift": ["drift", FILES["en"], FILES["es"], "--top", "8"],
-    "paper": ["paper", "table1", "--demo", "--pairs", "en-es", "--mappers", "procrustes"],
+    "paper": ["paper", "table1", "--demo", "--pair", "en-es", "--mapper", "procrustes"],
 }
 
 

@@ -8,7 +8,7 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
-from geomm_plugin.evaluation.one_hop import MAPPERS, one_hop
+from geomm_plugin.evaluation.one_hop import DEFAULT_METHODS, MAPPERS, METHODS, one_hop
 from geomm_plugin.registry import as_retrieval
 
 
@@ -20,6 +20,14 @@ from geomm_plugin.registry import as_retrieval
     "--pivot", metavar="LANG", help="The language in between; by default the only possible one."
 )
 @options.retrieval_option
+@click.option(
+    "--method",
+    multiple=True,
+    type=click.Choice(METHODS),
+    default=DEFAULT_METHODS,
+    show_default=True,
+    help="How to go through the pivot; pivot_space is the paper's own composition. Repeatable.",
+)
 @click.option(
     "--disjoint-pivot",
     is_flag=True,
@@ -33,14 +41,16 @@ def command(
     test: tuple[str, ...],
     pivot: str | None,
     retrieval: str,
+    method: tuple[str, ...],
     disjoint_pivot: bool,
     output: TableOutput,
     run: options.Run,
 ) -> None:
     """Translate from one language to another through a third, and compare the ways to do it.
 
-    Composition maps both languages to the pivot's space; a pipeline translates twice; a joint
-    method learns the space of all three languages at once.
+    Composition maps all three languages into one space by a mapper for two; pivot_space compares
+    words in the pivot's own space (x W1 W2 z', as in the paper); a pipeline translates twice; a
+    joint method learns the space of all three languages at once.
 
     \b
     Example:
@@ -62,5 +72,6 @@ def command(
             pivot=pivot,
             retrieval=ranked,
             disjoint=disjoint_pivot,
+            methods=method,
         )
     output.show(table)

@@ -10,9 +10,13 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.paper.cells import TableOfPaper
 from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
-from geomm_plugin.evaluation.paper.making import MAX_WORDS, make_table, tables_with
+from geomm_plugin.evaluation.paper.table import (
+    MAX_WORDS,
+    TableOfPaper,
+    make_table,
+    tables_with,
+)
 
 DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 
@@ -26,13 +30,14 @@ DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 )
 @click.option("--demo", is_flag=True, help="Use the embedded data: the shape, not the numbers.")
 @click.option(
-    "--pairs",
+    "--pair",
     multiple=True,
     type=forms.PAIR,
     help="Only this column; with MUSE's data also one that the paper does not have. Repeatable.",
 )
 @click.option(
-    "--mappers",
+    "--mapper",
+    "-m",
     multiple=True,
     type=forms.MAPPER,
     help="Only this mapper's rows; one that the paper does not have gets its own. Repeatable.",
@@ -43,33 +48,27 @@ DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
     metavar="N",
     help=f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
 )
-@click.option(
-    "--results",
-    type=forms.Written(),
-    help="Where computed rows are kept, to go on later; by default paper.jsonl in the folder.",
-)
 @click.option("--markdown", is_flag=True, help="Print the tables in Markdown.")
-@options.run_options(jobs="Columns at the same time.", as_json="a cell")
+@options.run_options(jobs="Mappers fitted at the same time.", as_json="a cell")
 def command(
     tables: tuple[str, ...],
     data: Path | None,
     demo: bool,
-    pairs: tuple[str, ...],
-    mappers: tuple[str, ...],
+    pair: tuple[str, ...],
+    mapper: tuple[str, ...],
     max_words: int | None,
-    results: Path | None,
     markdown: bool,
     run: options.Run,
 ) -> None:
     """Make the tables of the GeoMM paper again: ours, and in brackets published and difference.
 
-    Without a name all eight, or those that have the --pairs. Cells without data stay empty, and the
+    Without a name all eight, or those that have a --pair. Cells without data stay empty, and the
     lines that would fetch the data follow the table.
 
     \b
     Examples:
         geomm paper --demo
-        geomm paper table2 --data data/ --pairs en-it
+        geomm paper table2 --data data/ --pair en-it
     """
     if (data is None) != demo:
         raise ParameterError("Give either --data FOLDER (see `geomm fetch`) or --demo.")
@@ -78,26 +77,23 @@ def command(
     if run.jobs == 0:
         raise ParameterError("--jobs is a number of processes, or -1 for all cores; it is 0.")
     source = _source(data)
-    if data is not None and results is None:
-        results = data / "paper.jsonl"
     made = []
     with run.shown():
-        chosen = {name: list(pairs) for name in tables} or tables_with(pairs, source)
+        chosen = {name: list(pair) for name in tables} or tables_with(pair, source)
         for name, own in chosen.items():
             table = make_table(
                 name,
                 source,
                 pairs=own,
-                mappers=mappers,
+                mappers=mapper,
                 max_words=max_words or (DEMO_WORDS if demo else MAX_WORDS),
-                jobs=run.jobs or 1,
-                results=results,
+                jobs=run.jobs,
             )
             made.append(table)
             if not run.json:
                 _show(table, markdown)
     if run.json:
-        run.report([row for table in made for row in table.rows()])
+        run.report([row for table in made for row in table.rows])
 
 
 def _source(folder: Path | None) -> PaperData:

@@ -6,7 +6,6 @@ pairs of words (similarity 1 and 0), and singular to plural.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from itertools import permutations
 
@@ -45,10 +44,6 @@ class DemoPaperData(PaperData):
             return []
         folder = PaperFolder("data")
         return fetch_lines(folder.needs(kind, column), folder.folder)
-
-    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
-        """Return the names of the columns: the data are always the same."""
-        return ", ".join(["demo", *(column.name for column in columns)])
 
     def mapper(self, name: str) -> str:
         """Return a mapper that is quick enough for a demo."""

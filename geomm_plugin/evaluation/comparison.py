@@ -73,7 +73,8 @@ def compare(
         Registered names ("all": every one), texts such as "geomm:regularization=100", or mappers
         with parameters of their own; they are left as they are.
     dictionaries, tests
-        By pair of languages: what mappers learn from, and what they are scored on.
+        By pair of languages: what mappers learn from, and what they are scored on. With tasks,
+        there need not be tests of words.
     metrics
         Registered names, by default all; P@1 is always among them. See evaluate() for what "mrr"
         costs.
@@ -119,7 +120,7 @@ def compare(
         {language: as_embeddings(value) for language, value in embeddings.items()},
         as_dictionaries(dictionaries),
         given,
-        (words, *check_tasks(tasks)),
+        (*([words] if given else []), *check_tasks(tasks)),
         each_pair,
     )
     experiment.check(words)
@@ -147,7 +148,7 @@ class Experiment:
     def check(self, words: Translation) -> None:
         """Find what would make every mapper fail, before the first one is fitted."""
         check_by(words.by)
-        if not self.tests:
+        if not self.tasks:
             raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
         for metric in chosen_metrics(words.metrics):
             registry.metrics[metric]  # an unknown name is an error
@@ -162,7 +163,8 @@ class Experiment:
                         f"The test dictionary {'-'.join(pair)} names the language {language!r}, "
                         f"which has no embeddings; there are {', '.join(self.embeddings)}."
                     )
-        if len(self.tasks) > 1 and all(len(alone.tasks) == 1 for alone in self.fits()):
+        others = [task for task in self.tasks if task is not words]
+        if others and all(len(alone.tasks) == bool(alone.tests) for alone in self.fits()):
             raise ParameterError(
                 "None of the pairs that are fitted alone has the texts of the tasks. Give those of "
                 "both languages of a pair, or leave each_pair out."
@@ -183,7 +185,7 @@ class Experiment:
                 tests={key: d for key, d in self.tests.items() if two == set(key)},
                 tasks=tuple(part for task in self.tasks if (part := task.among(two)) is not None),
             )
-            for two in dict.fromkeys(frozenset(pair) for pair in self.tests)
+            for two in dict.fromkeys(frozenset(pair) for pair in self.tests or self.dictionaries)
         ]
 
     def run(self, label: str, mapper: Mapper) -> Run:

@@ -1,7 +1,11 @@
 """[evaluate] One-hop translation: from source to target through a pivot, with no direct dictionary.
 
-- composition: a bilingual mapper moves source and target words to the pivot's space, and they are
-  compared there: W = W_1 W_2.
+- composition: a mapper for two languages maps source, pivot and target into one space, and words
+  are compared there. Where both pairs have a metric of their own (`geomm`), the pivot's words have
+  one metric G for both: x and z meet as x W_1 G^-1 W_2 z'.
+- pivot_space: the paper's own composition. Each pair is fitted alone, words of source and target
+  move into the pivot's space, and are compared there: x W_1 W_2 z'. The same as composition for
+  rotations.
 - pipeline: a source word is translated to a pivot word, and that word to the target.
 - joint: one method learns the space of all three languages at once.
 
@@ -13,71 +17,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from geomm_plugin import progress, registry
-from geomm_plugin.dictionary import (
-    Dictionaries,
-    Dictionary,
-    as_dictionaries,
-    oriented,
-)
-from geomm_plugin.embeddings import as_embeddings
-from geomm_plugin.errors import DictionaryError, LanguagesError
+from geomm_plugin.arrays import Matrix
+from geomm_plugin.dictionary import Dictionaries, Dictionary, as_dictionaries, oriented
+from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.errors import DictionaryError, LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
-from geomm_plugin.evaluation.table import Cell, Table, places
+from geomm_plugin.evaluation.table import Cell, Cells, Table, places
+from geomm_plugin.evaluation.task import WordScore
 from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
 from geomm_plugin.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
-from geomm_plugin.mapper import Mapper
+from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.text import html_table
 
 MAPPERS = ("procrustes", "msf", "geomm", "geomm_multi")  # those of the paper's table
-METHODS = ("composition", "pipeline", "joint")
+METHODS = ("composition", "pivot_space", "pipeline", "joint")
+DEFAULT_METHODS = ("composition", "pipeline", "joint")
+TASK = "one_hop"
 
 
-@dataclass(frozen=True)
-class OneHop:
-    """One way to translate through a pivot, and its scores."""
-
-    method: str  # composition, pipeline or joint
-    mapper: str
-    path: tuple[str, str, str]  # source, pivot, target
-    scores: dict[str, float]  # by metric
-    coverage: float
-    n_words: int
-    fit: Mapping[str, Any] = field(default_factory=dict)  # parameters, and lambda by dictionary
-
-    def row(self) -> dict[str, Any]:
-        """Return the numbers as one JSON object, then what was fitted."""
-        return {
-            "method": self.method,
-            "mapper": self.mapper,
-            "path": "-".join(self.path),
-            **self.scores,
-            "coverage": self.coverage,
-            "n_words": self.n_words,
-            **self.fit,
-        }
-
-    def _repr_html_(self) -> str:
-        numbers = {name: value for name, value in self.row().items() if name not in self.fit}
-        cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in numbers.values()]
-        return html_table(list(numbers), [cells])
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OneHopTable(Table):
     """Ways to translate through a pivot, side by side."""
 
-    results: tuple[OneHop, ...]
+    results: tuple[WordScore, ...]  # about: method, mapper and path
     retrieval: str = ""
     disjoint: bool = False  # whether the training dictionaries share no pivot word
     seed: int = 0  # of the words that are then left out
@@ -94,29 +67,22 @@ class OneHopTable(Table):
         about |= self.provenance.columns()
         return [result.row() | about for result in self.results]
 
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> Cells:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
-        paths = list(dict.fromkeys(result.path for result in self.results))
-        best = {path: self._best(path) for path in paths}
-        lines: dict[tuple[str, str], dict[tuple[str, str, str], Cell]] = {}
-        for method in METHODS:
-            for result in self.results:
-                if result.method == method:
-                    score = result.scores["p@1"]
-                    cell = Cell(f"{score:.3f}", best[result.path].get(score), number=True)
-                    lines.setdefault((method, result.mapper), {})[result.path] = cell
-        covered = {result.path: f"{result.coverage:.2f}" for result in self.results}
-        titles = (f"{'-'.join(path)}, P@1 (coverage {covered[path]})" for path in paths)
+        rows = [result.row() for result in self.results]
+        covered = {row["path"]: f"{row['coverage']:.2f}" for row in rows}
+        lines: dict[tuple[str, str], dict[str, Cell]] = {}
+        for path in covered:
+            same = [row for row in rows if row["path"] == path]
+            for row, place in zip(same, places([row["p@1"] for row in same]), strict=True):
+                cell = Cell(f"{row['p@1']:.3f}", place, number=True)
+                lines.setdefault((row["method"], row["mapper"]), {})[path] = cell
+        titles = [f"{path}, P@1 (coverage {share})" for path, share in covered.items()]
         empty = Cell("", number=True)
         return [[Cell(title) for title in ("method", "mapper", *titles)]] + [
-            [Cell(key[0]), Cell(key[1]), *(line.get(path, empty) for path in paths)]
-            for key, line in lines.items()
+            [Cell(key[0]), Cell(key[1]), *(lines[key].get(path, empty) for path in covered)]
+            for key in sorted(lines, key=lambda key: METHODS.index(key[0]))
         ]
-
-    def _best(self, path: tuple[str, str, str]) -> dict[float, int | None]:
-        """Return the place of the best and the second best P@1 of a path."""
-        scores = [result.scores["p@1"] for result in self.results if result.path == path]
-        return dict(zip(scores, places(scores), strict=True))
 
 
 def one_hop(
@@ -129,10 +95,9 @@ def one_hop(
     retrieval: str | Retrieval = "csls",
     disjoint: bool = False,
     seed: int = 0,
+    methods: Iterable[str] = DEFAULT_METHODS,
 ) -> OneHopTable:
     """Translate through a pivot in every way, and score each on the same test words.
-
-    Bilingual mappers are scored by composition and as a pipeline, joint ones as they are.
 
     Parameters
     ----------
@@ -145,12 +110,22 @@ def one_hop(
         The language in between; by default the only one with dictionaries to both.
     disjoint
         Let the two training dictionaries share no pivot word, as the paper did.
+    methods
+        Mappers that learn all languages at once are scored as they are ("joint"), all others by
+        "composition", by "pivot_space" (the paper's composition) and as a "pipeline".
     """
     chosen = label_mappers(mappers)
+    asked = list(methods)
+    for method in asked:
+        if method not in METHODS:
+            raise ParameterError(
+                f"There is no way {method!r} through a pivot.{did_you_mean(method, METHODS)} There "
+                f"are: {', '.join(METHODS)}."
+            )
     retrieval = as_retrieval(retrieval)
     given = as_dictionaries(dictionaries)
     languages = {language: as_embeddings(value) for language, value in embeddings.items()}
-    results = []
+    results: list[WordScore] = []
     with progress.task("One hop", len(tests) * len(chosen), "runs") as advance:
         for (source, target), test in as_dictionaries(tests).items():
             between = find_pivot(source, target, given, pivot)
@@ -173,7 +148,7 @@ def one_hop(
                 retrieval,
             )
             for label, mapper in chosen.items():
-                results += trip.results(label, mapper)
+                results += trip.results(label, mapper, asked)
                 advance(1, note=label)
     provenance = provenance_of(languages, given.items(), as_dictionaries(tests).items())
     return OneHopTable(tuple(results), retrieval.label, disjoint, seed, provenance)
@@ -183,35 +158,61 @@ def one_hop(
 class _Trip:
     """A path through a pivot, with its data."""
 
-    embeddings: Mapping[str, object]
+    embeddings: Mapping[str, Embeddings]
     path: tuple[str, str, str]
     first: Dictionary
     second: Dictionary
     test: Dictionary
     retrieval: Retrieval
 
-    def results(self, label: str, mapper: Mapper) -> list[OneHop]:
+    def results(self, label: str, mapper: Mapper, methods: list[str]) -> list[WordScore]:
         """Score a mapper in the ways that it allows."""
+        source, pivot, target = self.path
         if mapper.joint:
-            return [self._together("joint", label, mapper)]
-        return [self._together("composition", label, mapper), self._pipeline(label, mapper)]
+            methods = [method for method in methods if method == "joint"]
+        if not mapper.joint and {"pivot_space", "pipeline"} & {*methods}:
+            pair = self._fit(mapper, source, pivot, self.first)
+            other = self._fit(mapper, pivot, target, self.second)
+        results = []
+        for method in methods:
+            if method == "pivot_space":
+                results.append(
+                    self._evaluated(method, label, self._in_pivot(pair, other), pair, other)
+                )
+            elif method == "pipeline":
+                results.append(self._pipeline(label, pair, other))
+            elif mapper.joint or method == "composition":
+                fitted = _copy(mapper, pivot).fit(
+                    self.embeddings, {(source, pivot): self.first, (pivot, target): self.second}
+                )
+                space = fitted.map(self.embeddings)
+                results.append(self._evaluated(method, label, space, fitted))
+        return results
 
-    def _together(self, method: str, label: str, mapper: Mapper) -> OneHop:
-        source, pivot, target = self.path
-        fitted = _copy(mapper, pivot).fit(
-            self.embeddings, {(source, pivot): self.first, (pivot, target): self.second}
-        )
-        space = fitted.map(self.embeddings)
-        result = evaluate(space, source, target, self.test, self.retrieval)
-        fit = mapper_columns(fitted.get_params(), report_of(fitted))
-        return OneHop(
-            method, label, self.path, dict(result.scores), result.coverage, result.n_words, fit
-        )
+    def _fit(self, mapper: Mapper, one: str, other: str, dictionary: Dictionary) -> Mapper:
+        two = {one: self.embeddings[one], other: self.embeddings[other]}
+        return _copy(mapper, None).fit(two, {(one, other): dictionary})
 
-    def _pipeline(self, label: str, mapper: Mapper) -> OneHop:
+    def _in_pivot(self, first: Mapper, second: Mapper) -> SharedSpace:
+        """Return source and target words in the pivot's own space: x W_1 and z W_2'."""
         source, pivot, target = self.path
-        first, near = self._two(mapper, source, pivot, self.first)
-        second, far = self._two(mapper, pivot, target, self.second)
+        moved = {}
+        for language, mapper in ((source, first), (target, second)):
+            if not isinstance(mapper, LinearMapper):
+                raise ParameterError(
+                    f"{mapper.name} has no matrix that moves words into the pivot's space. Leave "
+                    "pivot_space out."
+                )
+            mapped = mapper.map({language: self.embeddings[language]})[language]
+            moved[language] = mapped.map(partial(_multiply, matrix=mapper.matrices_[pivot].T))
+        return SharedSpace(moved)
+
+    def _pipeline(self, label: str, first: Mapper, second: Mapper) -> WordScore:
+        source, pivot, target = self.path
+        near, far = (
+            fitted.map({language: self.embeddings[language] for language in two})
+            for fitted, two in ((first, (source, pivot)), (second, (pivot, target)))
+        )
         gold, missing = gold_rows(SharedSpace(self.embeddings), source, target, self.test)
         index = near.index(source, pivot, self.retrieval)
         step = index.search(near.queries(list(gold), source), 1).indices[:, 0]
@@ -221,17 +222,32 @@ class _Trip:
             [np.array(rows) for rows in gold.values()],
             depth_of(metrics),
         )
-        coverage = len(gold) / (len(gold) + len(missing))
-        scores = scores_of(metrics, ranks)
-        fit = mapper_columns(first.get_params(), report_of(first), report_of(second))
-        return OneHop("pipeline", label, self.path, scores, coverage, len(gold), fit)
+        details = {"coverage": len(gold) / (len(gold) + len(missing)), "n_words": len(gold)}
+        scores, items = scores_of(metrics, ranks), metrics[0].score(ranks)
+        return self._score("pipeline", label, scores, items, details, first, second)
 
-    def _two(
-        self, mapper: Mapper, one: str, other: str, dictionary: Dictionary
-    ) -> tuple[Mapper, SharedSpace]:
-        two = {one: self.embeddings[one], other: self.embeddings[other]}
-        fitted = _copy(mapper, None).fit(two, {(one, other): dictionary})
-        return fitted, fitted.map(two)
+    def _evaluated(self, method: str, label: str, space: SharedSpace, *fitted: Mapper) -> WordScore:
+        source, _, target = self.path
+        found = evaluate(space, source, target, self.test, self.retrieval)
+        return self._score(method, label, found.scores, found.items, found.details, *fitted)
+
+    def _score(
+        self,
+        method: str,
+        label: str,
+        scores: Mapping[str, float],
+        items: Any,
+        details: Mapping[str, Any],
+        *fitted: Mapper,
+    ) -> WordScore:
+        about = {"method": method, "mapper": label, "path": "-".join(self.path)}
+        fit = mapper_columns(fitted[0].get_params(), *map(report_of, fitted))
+        return WordScore(TASK, about, scores, items, {**details, **fit})
+
+
+def _multiply(rows: Matrix, matrix: Matrix) -> Matrix:
+    product: Matrix = rows @ matrix
+    return product
 
 
 def _copy(mapper: Mapper, hub: str | None) -> Mapper:

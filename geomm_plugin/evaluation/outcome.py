@@ -246,8 +246,9 @@ class Comparison(Table):
         return found
 
     def part(self, task: str = WORDS) -> TaskTable:
-        """Return the table of a task; by default of words."""
-        return next(part for part in self.parts if part.task == task)
+        """Return the table of a task, by default of words; without rows if it was not scored."""
+        empty = TaskTable(task, [], (), "p@1", (), (), self.baseline)
+        return next((part for part in self.parts if part.task == task), empty)
 
     def run(self, label: str) -> Run:
         """Return the run of a mapper."""

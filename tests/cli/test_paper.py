@@ -20,7 +20,7 @@ def run(*arguments, status=0):
 @pytest.mark.parametrize("name", list(paper_tables()))
 def test_every_table_has_the_papers_rows_and_columns(name):
     mapper = "geomm" if name != "table7" else "rcsls"
-    rows = json.loads(run(name, *DEMO, "--mappers", mapper, "--json").stdout)
+    rows = json.loads(run(name, *DEMO, "--mapper", mapper, "--json").stdout)
     table = paper_tables()[name]
     assert {row["column"] for row in rows} >= {column.name for column in table.columns}
     assert {row["table"] for row in rows} == {name}
@@ -35,22 +35,22 @@ def test_every_table_has_the_papers_rows_and_columns(name):
 
 
 def test_one_hop_has_all_three_ways():
-    mappers = ("--mappers", "procrustes", "--mappers", "geomm_multi")
-    shown = run("table6", *DEMO, *mappers, "--pairs", "es-en-it").stdout
+    mappers = ("--mapper", "procrustes", "--mapper", "geomm_multi")
+    shown = run("table6", *DEMO, *mappers, "--pair", "es-en-it").stdout
     assert all(f"Procrustes, {way}" in shown for way in ("composition", "pipeline"))
     assert "GeoMM_multi" in shown and "not the paper's" in shown
 
 
 def test_without_a_name_it_is_the_tables_that_have_a_pair():
-    mappers = ("--mappers", "procrustes", "--json")
+    mappers = ("--mapper", "procrustes", "--json")
     for pair, names in (("it-en", ["table5", "table7"]), ("es-en-it", ["table6"])):
-        rows = json.loads(run(*DEMO, *mappers, "--pairs", pair).stdout)
+        rows = json.loads(run(*DEMO, *mappers, "--pair", pair).stdout)
         assert list(dict.fromkeys(row["table"] for row in rows)) == names
-    assert "no column 'xx'" in run(*DEMO, *mappers, "--pairs", "xx", status=2).stderr
+    assert "no column 'xx'" in run(*DEMO, *mappers, "--pair", "xx", status=2).stderr
 
 
 def test_markdown_and_jobs():
-    arguments = ("table2", *DEMO, "--mappers", "procrustes", "--markdown")
+    arguments = ("table2", *DEMO, "--mapper", "procrustes", "--markdown")
     one = run(*arguments)
     assert "| Procrustes | " in one.stdout and "geomm fetch vecmap --folder data" in one.stdout
     assert run(*arguments, "--jobs", "2").stdout == one.stdout
@@ -64,7 +64,7 @@ def test_markdown_and_jobs():
         (["table0", "--demo"], "The paper has no 'table0'."),
         (["table1", "--demo", "--json", "--markdown"], "Choose one of --json and --markdown"),
         (["table1", "--demo", "--jobs", "0"], "--jobs is a number of processes"),
-        (["table1", "--demo", "--mappers", "geom"], "There is no mapper 'geom'"),
+        (["table1", "--demo", "--mapper", "geom"], "There is no mapper 'geom'"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, message):

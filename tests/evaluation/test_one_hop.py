@@ -10,8 +10,9 @@ from geomm_plugin import get_mapper
 from geomm_plugin.cli import group
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.dictionary import as_dictionaries, oriented
-from geomm_plugin.errors import DictionaryError, LanguagesError
+from geomm_plugin.errors import DictionaryError, LanguagesError, ParameterError
 from geomm_plugin.evaluation.one_hop import disjoint_pivot, find_pivot, one_hop
+from geomm_plugin.normalize import unit
 from geomm_plugin.testing import make_toy
 
 MAPPERS = ("procrustes", "geomm", "geomm_multi")
@@ -27,7 +28,7 @@ def three():
 
 def test_every_way_finds_its_way(three):
     found = one_hop(*three, mappers=MAPPERS)
-    ways = [(result.method, result.mapper) for result in found.results]
+    ways = [(r.about["method"], r.about["mapper"]) for r in found.results]
     assert sorted(ways) == [
         ("composition", "geomm"),
         ("composition", "procrustes"),
@@ -36,9 +37,10 @@ def test_every_way_finds_its_way(three):
         ("pipeline", "procrustes"),
     ]
     for result in found.results:
-        assert result.path == ("es", "en", "it")
+        assert result.about["path"] == "es-en-it"
         assert result.scores["p@1"] > 0.9, result
-        assert (result.coverage, result.n_words) == (1.0, 50)
+        assert result.scores["p@1"] == result.items.mean()
+        assert (result.details["coverage"], result.details["n_words"]) == (1.0, 50)
 
 
 def test_composition_of_rotations_is_their_product(three):
@@ -46,6 +48,32 @@ def test_composition_of_rotations_is_their_product(three):
     mapper = get_mapper("procrustes", hub="en").fit(embeddings, dictionaries)
     there, back = mapper.W("es", "en"), mapper.W("en", "it")
     assert np.allclose(mapper.W("es", "it"), there @ back)
+
+
+def test_in_the_pivots_space_words_meet_by_the_product_of_both_maps():
+    """cos(x W_1, z W_2') by hand, each W of its pair alone."""
+    toy = make_toy(("en", "es", "it"), words=150, dimension=10, noise=0.6)
+    embeddings, dictionaries = toy.embeddings, toy.dictionaries
+    mapper = get_mapper("geomm", regularization=1.0, normalize=("unit",))
+    W = {}
+    for pair in (("es", "en"), ("en", "it")):
+        two = {name: embeddings[name] for name in pair}
+        W[pair] = mapper.clone().fit(two, {pair: oriented(as_dictionaries(dictionaries), *pair)})
+    x = unit(unit(embeddings["es"].vectors) @ W["es", "en"].W("es", "en"))
+    z = unit(unit(embeddings["it"].vectors) @ W["en", "it"].W("en", "it").T)
+    answers = [(f"es{n}", f"it{best}") for n, best in enumerate((x @ z.T).argmax(axis=1))]
+    test = {("es", "it"): answers}
+    settings = {"mappers": mapper, "retrieval": "cosine"}
+    methods = ["pivot_space", "composition"]
+    found = one_hop(embeddings, dictionaries, test, methods=methods, **settings)
+    by_method = {result.about["method"]: result.scores["p@1"] for result in found.results}
+    assert by_method["pivot_space"] == 1.0, "its answers are these"
+    assert by_method["composition"] < 1.0, "one metric of the pivot's words lies in between"
+    turns = one_hop(embeddings, dictionaries, test, mappers="procrustes", methods=methods)
+    first, second = (result.scores for result in turns.results)
+    assert first == second, "rotations have no metric"
+    with pytest.raises(ParameterError, match="no way 'product'.*There are: composition, pivot"):
+        one_hop(embeddings, dictionaries, test, methods=["product"])
 
 
 def test_a_pipeline_goes_through_one_word():
@@ -66,7 +94,7 @@ def test_a_pipeline_goes_through_one_word():
         step = first.translate(word, "es", "en", k=1)[0][0]
         answers.append((word, second.translate(step, "en", "it", k=1)[0][0]))
     found = one_hop(embeddings, dictionaries, {("es", "it"): answers}, mappers=["procrustes"])
-    by_method = {result.method: result.scores["p@1"] for result in found.results}
+    by_method = {result.about["method"]: result.scores["p@1"] for result in found.results}
     assert by_method["pipeline"] == 1.0
     assert by_method["composition"] < 1.0
 
@@ -80,7 +108,7 @@ def test_the_pivot_is_the_hub_whatever_the_mapper_was_told(hub):
         one_hop(toy.embeddings, toy.dictionaries, test, mappers=[mapper], pivot="en").results
         for mapper in (get_mapper("geomm", regularization=1.0), told)
     )
-    assert [(r.method, r.scores) for r in found] == [(r.method, r.scores) for r in plain]
+    assert [r.scores for r in found] == [r.scores for r in plain]
     assert told.hub == hub  # the mapper itself is left alone
 
 
@@ -89,7 +117,7 @@ def test_dictionaries_may_point_either_way(three):
     turned = {(t, s): [(b, a) for a, b in found] for (s, t), found in dictionaries.items()}
     one = one_hop(embeddings, dictionaries, test, mappers=["procrustes"])
     other = one_hop(embeddings, turned, test, mappers=["procrustes"])
-    assert one.results == other.results
+    assert one.rows == other.rows
     assert oriented(as_dictionaries(turned), "en", "es") == list(dictionaries["en", "es"])
 
 
@@ -123,9 +151,10 @@ def test_tables_tell_the_same_numbers(three):
     rows = json.loads(found.to_json())
     assert [row["p@1"] for row in rows] == [result.scores["p@1"] for result in found.results]
     for result in found.results:
-        line = f"| {result.method} | {result.mapper} | {result.scores['p@1']:.3f} |"
+        row = result.row()
+        line = f"| {row['method']} | {row['mapper']} | {row['p@1']:.3f} |"
         assert line in found.to_markdown().replace("**", "")
-    covered = f"es-en-it, P@1 (coverage {found.results[0].coverage:.2f})"
+    covered = f"es-en-it, P@1 (coverage {found.rows[0]['coverage']:.2f})"
     assert str(found).splitlines()[0].split() == ["method", "mapper", *covered.split()]
 
 

@@ -6,7 +6,6 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -27,7 +26,7 @@ Part = Literal["train", "test"]
 class PaperData(ABC):
     """Embeddings, dictionaries and tests of the paper's columns."""
 
-    label: str  # what rows are told to come from
+    label: str  # of the data, in the title of a table
     own: bool = False  # whether these are the paper's own data, comparable with what it published
 
     @abstractmethod
@@ -49,10 +48,6 @@ class PaperData(ABC):
     @abstractmethod
     def analogies(self) -> Questions:
         """Return the questions in English."""
-
-    @abstractmethod
-    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
-        """Return a text that changes when the data of some columns do."""
 
     def columns(self, kind: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """Return the columns of a table; data may add some that the paper does not have."""
@@ -99,14 +94,6 @@ class PaperFolder(PaperData):
         needs = self.needs(kind, column)
         absent = [need for need in needs if not (self.folder / need.path).exists()]
         return fetch_lines(absent, self.folder)
-
-    def stamp(self, kind: str, columns: Iterable[Column]) -> str:
-        """Return a digest of the names, sizes and times of all files behind some columns."""
-        digest = sha256()
-        for need in (need for column in columns for need in self.needs(kind, column)):
-            status = (self.folder / need.path).stat()
-            digest.update(f"{need.path} {status.st_size} {status.st_mtime_ns}\n".encode())
-        return digest.hexdigest()
 
     def needs(self, kind: str, column: Column) -> list[Need]:
         """Return the files that a column is made from."""

@@ -1,13 +1,12 @@
 """Tables from a folder as `geomm fetch` lays it out, made here of the demo's data."""
 
-import json
-
 import pytest
 
-from geomm_plugin import evaluate, get_mapper, write_embeddings
+from geomm_plugin import compare, evaluate, get_mapper, write_embeddings
 from geomm_plugin.demo.paper_data import DemoPaperData
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.evaluation.paper import PaperFolder, make_table, making
+from geomm_plugin.evaluation.one_hop import one_hop
+from geomm_plugin.evaluation.paper import PaperFolder, make_table
 from geomm_plugin.evaluation.similarity import evaluate_similarity
 
 WORDS = 1200
@@ -43,7 +42,7 @@ def folder(demo, tmp_path_factory):
 
 
 def cells_of(table):
-    return {(cell.system, cell.column): cell for cell in table.cells}
+    return {(row["system"], row["column"]): row for row in table.rows}
 
 
 def test_a_cell_is_the_score_of_its_pair_alone(folder, demo):
@@ -52,22 +51,22 @@ def test_a_cell_is_the_score_of_its_pair_alone(folder, demo):
     space = get_mapper("procrustes").fit(two, {("en", "es"): demo.train["en", "es"]}).map(two)
     expected = evaluate(space, "en", "es", demo.test["en", "es"]).scores["p@1"]
     cell = cells_of(table)["Procrustes", "en-es"]
-    assert cell.ours == pytest.approx(100 * expected)
-    assert cell.published == 81.4 and cell.difference == pytest.approx(cell.ours - 81.4)
+    assert cell["ours"] == pytest.approx(100 * expected)
+    assert cell["published"] == 81.4 and cell["difference"] == pytest.approx(cell["ours"] - 81.4)
     average = cells_of(table)["Procrustes", "avg."]
-    assert average.ours == cell.ours and average.published is None  # of other columns, too
-    assert f"{cell.ours:.1f} (81.4; {cell.difference:+.1f})" in str(table)
+    assert average["ours"] == cell["ours"] and average["published"] is None  # of other columns, too
+    assert f"{cell['ours']:.1f} (81.4; {cell['difference']:+.1f})" in str(table)
 
 
 def test_missing_files_leave_cells_empty_and_say_how_to_get_them(folder):
     data = PaperFolder(folder)
     table = make_table("table1", data, mappers=["procrustes"], pairs=["es-en", "en-fr"])
-    es, fr, _ = table.cells
-    assert es.ours is None and es.published == 82.9
-    assert es.missing == (f"geomm fetch muse es-en --folder {folder}",)
-    assert fr.missing == (
+    es, fr, _ = table.rows
+    assert es["ours"] is None and es["published"] == 82.9
+    assert es["missing"] == [f"geomm fetch muse es-en --folder {folder}"]
+    assert fr["missing"] == [
         f"geomm fetch wiki fr --folder {folder}", f"geomm fetch muse en-fr --folder {folder}"
-    )  # fmt: skip
+    ]  # fmt: skip
     assert table.missing() == [
         f"geomm fetch muse es-en en-fr --folder {folder}", f"geomm fetch wiki fr --folder {folder}"
     ]  # fmt: skip
@@ -83,7 +82,7 @@ def test_vecmap_is_read_backwards_into_english(folder, demo):
              (("train", demo.train), ("test", demo.test))}  # fmt: skip
     space = get_mapper("geomm").fit(two, {("it", "en"): pairs["train"]}).map(two)
     expected = evaluate(space, "it", "en", pairs["test"]).scores["p@1"]
-    assert cells_of(table)["GeoMM", "it-en"].ours == pytest.approx(100 * expected)
+    assert cells_of(table)["GeoMM", "it-en"]["ours"] == pytest.approx(100 * expected)
 
 
 def test_similarity_and_analogy_are_scored(folder, demo):
@@ -92,8 +91,8 @@ def test_similarity_and_analogy_are_scored(folder, demo):
     space = get_mapper("procrustes").fit(two, {("en", "es"): demo.train["en", "es"]}).map(two)
     scored = [(*pair, number % 5) for number, pair in enumerate(demo.test["en", "es"])]
     expected = evaluate_similarity(space, "en", "es", scored).scores["pearson"]
-    assert cells_of(table)["Procrustes", "en-es"].ours == pytest.approx(expected)
-    rows = make_table("table5", PaperFolder(folder), mappers=["none", "procrustes"]).rows()
+    assert cells_of(table)["Procrustes", "en-es"]["ours"] == pytest.approx(expected)
+    rows = make_table("table5", PaperFolder(folder), mappers=["none", "procrustes"]).rows
     assert [row["system"] for row in rows] == ["Original English embeddings", "Procrustes"]
     assert all(row["ours"] in (0, 50, 100) for row in rows)
 
@@ -110,64 +109,28 @@ def test_a_mapper_of_ones_own_is_a_row_of_its_own(folder):
     mappers = ["cca:keep=0.5", "procrustes"]
     table = make_table("table8", PaperFolder(folder), mappers=mappers, pairs=["en-it"])
     cell = cells_of(table)["cca:keep=0.5", "en-it"]
-    assert cell.ours > 0 and cell.published is None and cell.difference is None
+    assert cell["ours"] > 0 and cell["published"] is None and cell["difference"] is None
 
 
-def test_what_was_computed_is_not_computed_again(folder, tmp_path, monkeypatch):
-    data, kept = PaperFolder(folder), tmp_path / "rows.jsonl"
-    arguments = {"mappers": ["procrustes"], "pairs": ["en-it"], "results": kept}
-    first = make_table("table2", data, **arguments)
-    kept.write_text(kept.read_text() + '{"table": "tab')  # a run that was killed
-
-    def fail(*arguments, **settings):
-        raise AssertionError("computed again")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(making, "compute", fail)
-        assert make_table("table2", data, **arguments).cells == first.cells
-        with pytest.raises(AssertionError, match="again"):
-            make_table("table2", data, max_words=500, **arguments)
-    make_table("table2", data, max_words=500, **arguments)
-    rows = [json.loads(line) for line in kept.read_text().splitlines()]
-    assert [row["max_words"] for row in rows] == [200_000, 500]
-
-
-def test_what_comes_of_other_files_is_computed_again(folder, tmp_path, demo):
-    data, kept = PaperFolder(folder), tmp_path / "rows.jsonl"
-    arguments = {"mappers": ["procrustes"], "pairs": ["en-it"], "results": kept}
-    (before, _) = make_table("table2", data, **arguments).cells
-    test = folder / "vecmap/en-it.test.txt"
-    whole = test.read_text(encoding="utf-8")
-    try:
-        write_pairs(test, demo.test["en", "it"][:7])
-        (after, _) = make_table("table2", data, **arguments).cells
-    finally:
-        test.write_text(whole, encoding="utf-8")
-    assert after.ours != before.ours
-    assert make_table("table2", data, **arguments).cells[0] == before
-
-
-def test_a_joint_system_is_fitted_again_with_other_columns(folder, tmp_path, demo):
-    data, kept = PaperFolder(folder), tmp_path / "rows.jsonl"
-    for part, pairs in (("0-5000", demo.train), ("5000-6500", demo.test)):
-        write_pairs(folder / f"muse/es-en.{part}.txt", [(b, a) for a, b in pairs["en", "es"]][:300])
-    pairs = ["en-es", "es-en"]
-    arguments = {"mappers": ["geomm_multi"], "max_words": 600}
-    for pair in pairs:  # each alone, kept
-        make_table("table1", data, pairs=[pair], results=kept, **arguments)
-    together = make_table("table1", data, pairs=pairs, results=kept, **arguments)
-    assert together.cells == make_table("table1", data, pairs=pairs, **arguments).cells
-    for part in ("0-5000", "5000-6500"):
-        (folder / f"muse/es-en.{part}.txt").unlink()
+def test_a_joint_system_is_fitted_on_all_columns_at_once(folder, demo):
+    data = DemoPaperData()
+    table = make_table("table2", data, mappers=["geomm_multi"], max_words=600)
+    three = {language: value.head(600) for language, value in demo.embeddings.items()}
+    train = {("en", to): demo.train["en", to] for to in ("it", "es")}
+    tests = {pair: demo.test[pair] for pair in train}
+    rows = compare("geomm_multi", three, train, tests, metrics="p@1").rows
+    for row in rows[:2]:
+        ours = cells_of(table)["GeoMM_multi", row["pair"]]["ours"]
+        assert ours == pytest.approx(100 * row["p@1"])
 
 
 def test_a_pair_that_the_paper_does_not_have_is_a_column_of_its_own(folder):
     table = make_table("table1", PaperFolder(folder), mappers=["procrustes"], pairs=["en-pt"])
     cell = cells_of(table)["Procrustes", "en-pt"]
-    assert cell.ours is None and cell.published is None
-    assert cell.missing == (
+    assert cell["ours"] is None and cell["published"] is None
+    assert cell["missing"] == [
         f"geomm fetch wiki pt --folder {folder}", f"geomm fetch muse en-pt --folder {folder}"
-    )  # fmt: skip
+    ]  # fmt: skip
     for wrong in ("en", "en-en", "en-es-it"):
         with pytest.raises(ParameterError, match=f"no column '{wrong}'"):
             make_table("table1", PaperFolder(folder), pairs=[wrong])
@@ -178,33 +141,39 @@ def test_digits_are_those_of_the_paper(folder):
     assert "(76.66; " in shown
 
 
-def test_a_system_without_a_dictionary_gets_none_and_needs_no_pivot(folder, monkeypatch, demo):
-    from geomm_plugin.mappers import Procrustes, SLUnsup
-
-    asked = []
-
-    def fit(self, embeddings, dictionaries):
-        asked.append((list(embeddings), dict(dictionaries)))
-        return Procrustes().fit(embeddings, {tuple(embeddings): [("si", "si"), ("un", "un")]})
-
-    monkeypatch.setattr(SLUnsup, "fit", fit)
-    for name, column in (("table2", "en-it"), ("table6", "es-en-it")):
-        make_table(name, DemoPaperData(), mappers=["sl_unsup"], pairs=[column], max_words=600)
-    assert asked == [(["en", "it"], {}), (["es", "it"], {})]
+def test_a_system_without_a_dictionary_gets_none_and_needs_no_pivot(demo):
+    data, quick = DemoPaperData(), "sl_unsup:words=300,start_words=300,patience=1"
+    two = {language: demo.embeddings[language].head(600) for language in ("es", "it")}
+    tests = {("es", "it"): demo.test["es", "it"]}
+    (run,) = compare(quick, two, {}, tests, metrics="p@1").runs
+    table = make_table("table6", data, mappers=[quick], pairs=["es-en-it"], max_words=600)
+    (row,) = [row for row in table.rows if row["column"] == "es-en-it"]
+    if run.error is None:
+        assert row["ours"] == pytest.approx(100 * run.scores[0].scores["p@1"])
+    else:
+        assert row["error"] == run.error
 
 
-def test_a_mapper_that_fails_leaves_a_reason_and_the_others_go_on(folder, monkeypatch):
-    from geomm_plugin.mappers import Procrustes
+def test_composition_is_the_papers_in_the_pivots_space(demo):
+    table = make_table(
+        "table6", DemoPaperData(), mappers=["geomm"], pairs=["es-en-it"], max_words=600
+    )
+    few = {language: value.head(600) for language, value in demo.embeddings.items()}
+    tests = {("es", "it"): demo.test["es", "it"]}
+    ways = one_hop(
+        few, demo.train, tests, mappers="geomm", disjoint=True, methods=["pivot_space", "pipeline"]
+    )
+    found = [row["ours"] for row in table.rows if row["column"] == "es-en-it"]
+    assert found == pytest.approx([100 * way.scores["p@1"] for way in ways.results])
 
-    def fail(self, *arguments):
-        raise RuntimeError("no luck")
 
-    monkeypatch.setattr(Procrustes, "fit", fail)
-    data = PaperFolder(folder)
-    table = make_table("table2", data, mappers=["procrustes", "msf"], pairs=["en-it"])
+def test_a_mapper_that_fails_leaves_a_reason_and_the_others_go_on(folder):
+    mappers = ["procrustes:hub=xx", "msf"]
+    table = make_table("table2", PaperFolder(folder), mappers=mappers, pairs=["en-it"])
     found = cells_of(table)
-    assert found["Procrustes", "en-it"].error == "RuntimeError: no luck"
-    assert found["MSF", "en-it"].ours > 0 and "Procrustes (en-it): RuntimeError" in str(table)
+    assert found["procrustes:hub=xx", "en-it"]["error"].startswith("LanguagesError: ")
+    assert found["MSF", "en-it"]["ours"] > 0
+    assert "procrustes:hub=xx (en-it): LanguagesError" in str(table)
 
 
 def test_a_column_that_is_not_there_is_named(folder):
