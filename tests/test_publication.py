@@ -71,6 +71,13 @@ def test_the_image_copies_what_a_build_needs():
     assert "\nUSER geomm\n" in text and 'ENTRYPOINT ["geomm"]' in text
 
 
+def test_what_the_workflow_runs_on_other_systems_is_there():
+    text = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")
+    named = re.findall(r"tests/[\w/.]+", text)
+    assert len(named) > 10 and all((ROOT / name).exists() for name in named)
+    assert "[windows-latest, macos-latest]" in text
+
+
 def test_extras_that_errors_advise_are_there():
     advised = set()
     for folder in (ROOT / "geomm_plugin", ROOT / "adapters"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from geomm_plugin.alignment.run import Alignment, align
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.registry.parameters import choice_text, split_specs
+
+LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is worth a line
 
 
 @click.command(cls=Configurable)
@@ -101,7 +104,20 @@ def command(
             jobs=run.jobs,
             cluster=run.cluster,
         )
-    run.report(_row(alignment), str(alignment))
+    run.report(_row(alignment), f"{alignment}{_advice(alignment, paths, precision)}")
+
+
+def _advice(alignment: Alignment, paths: Mapping[str, str], precision: int | None) -> str:
+    """Say how text becomes smaller, where it is much larger than the text that it was made from."""
+    suffixes = {Path(path).suffix for path in paths.values()}
+    suffixes |= {path.suffix for path in alignment.paths.values()}
+    if precision is not None or suffixes != {".vec"} or not alignment.written:
+        return ""
+    given = sum(Path(paths[language]).stat().st_size for language in alignment.written)
+    made = sum(alignment.paths[language].stat().st_size for language in alignment.written)
+    if made < max(LARGER * given, SMALL):
+        return ""
+    return f"\nThe text is {made / given:.1f} times its input: --precision 5 writes fewer digits."
 
 
 def _row(alignment: Alignment) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`geomm align`: what it refuses before anything is written."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 from geomm_plugin import write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.formats import writing_format
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.testing import make_toy
 
@@ -38,6 +40,20 @@ def test_a_language_does_not_lead_out_of_the_folder(refused, name):
 def test_a_suffix_does_not_lead_out_of_the_folder(refused):
     told = refused("en=en.vec", "es=es.vec", "--identical", "en-es", "--suffix", "/../x.vec")
     assert "no name of a file" in told
+
+
+def test_text_that_grows_says_how_it_becomes_smaller(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    toy = make_toy(words=1500, pairs=60, dimension=50)
+    for language, embeddings in toy.embeddings.items():
+        path = Path(f"{language}.vec")
+        write_embeddings(embeddings, path, format=writing_format(path, precision=3))
+    Path("en-es.txt").write_text("".join(f"{s} {t}\n" for s, t in toy.dictionaries["en", "es"]))
+    line = ["align", "en=en.vec", "es=es.vec", "-d", "en-es=en-es.txt", "-m", "procrustes", "-o"]
+    told = CliRunner().invoke(group, [*line, "one"]).output
+    assert re.search(r"The text is \d\.\d times its input: --precision 5 writes fewer", told)
+    for more in (["--precision", "3"], ["--json"], ["-q"], ["--suffix", ".npy"]):
+        assert "times its input" not in CliRunner().invoke(group, [*line, "two", *more]).output
 
 
 def test_without_a_dictionary_it_says_how_to_give_one(refused):
