@@ -35,7 +35,7 @@ class Format(ABC):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
-    is_text: ClassVar[bool] = False  # whether files are text, where words in UTF-8 are expected
+    in_utf8: ClassVar[bool] = False  # whether files are text, whose words should be UTF-8
 
     @abstractmethod
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
@@ -174,7 +174,7 @@ def read_embeddings(
         embeddings = Embeddings(
             words, embeddings.rows, embeddings.attributes, subwords=embeddings.subwords
         )
-    elif chosen.is_text and (odd := not_utf8(embeddings.words)):
+    elif chosen.in_utf8 and (odd := not_utf8(embeddings.words)):
         warnings.warn(why_not_utf8(path, embeddings.words, odd, "words"), stacklevel=2)
     distinct = embeddings.distinct()
     if distinct is not embeddings:

@@ -43,7 +43,7 @@ class FastTextVec(PartwiseFormat):
 
     name: ClassVar[str] = "vec"
     suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz", ".txt", ".txt.gz")
-    is_text: ClassVar[bool] = True
+    in_utf8: ClassVar[bool] = True
     has_header: ClassVar[bool] = True  # whether files are written with one
 
     def __init__(self, precision: int | None = None):

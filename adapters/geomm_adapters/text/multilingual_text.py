@@ -40,7 +40,7 @@ class MultilingualText(Format):
 
     name: ClassVar[str] = "multilingual_text"
     suffixes: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz", ".vec", ".vec.gz")
-    is_text: ClassVar[bool] = True
+    in_utf8: ClassVar[bool] = True
 
     def __init__(self, language: str | None = None, prefix: str = "/c/{}/"):
         if prefix.count("{}") != 1:
