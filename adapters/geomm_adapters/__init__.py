@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
-from geomm_adapters.fasttext.model_file import FastTextBin
-from geomm_adapters.fasttext.package import from_fasttext, is_fasttext
+from geomm_adapters.fasttext.model_file import FastTextBin, from_fasttext, is_fasttext
 from geomm_adapters.gensim.back_mapping import BackMappingTranslationMatrix
 from geomm_adapters.gensim.keyed_vectors import (
     align_keyedvectors,
@@ -22,8 +21,7 @@ from geomm_adapters.spacy_vectors import (
     to_spacy,
 )
 from geomm_adapters.static_model import StaticModelFolder, from_static_model, is_static_model
-from geomm_adapters.text.fasttext_vec import FastTextVec
-from geomm_adapters.text.glove_text import GloveText
+from geomm_adapters.text.fasttext_vec import FastTextVec, GloveText
 from geomm_adapters.text.multilingual_text import MultilingualText
 from geomm_adapters.word2vec_bin import Word2VecBin
 from geomm_plugin.embeddings import Embeddings

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from geomm_adapters import FastTextBin
 from geomm_plugin import Embeddings, read_embeddings, write_embeddings
 from geomm_plugin.errors import GeommError, UnknownNameError
 
@@ -112,16 +111,12 @@ def test_the_models_made_here_are_good(folder, content):
     assert found.vector("dogs").any()
 
 
-@pytest.mark.parametrize("reader", ["mapped", "gensim"])
-@fuzzed(60)
+@fuzzed(120)
 @given(content=anything(st.sampled_from(FASTTEXT)), count=max_words)
-def test_fasttext(folder, reader, content, count):
-    if reader == "gensim":
-        pytest.importorskip("gensim")
+def test_fasttext(folder, content, count):
     path = folder / "hostile.bin"
     path.write_bytes(content)
-    form = FastTextBin(reader)
-    found = answer(lambda: read_embeddings(path, max_words=count, format=form), path)
+    found = answer(lambda: read_embeddings(path, max_words=count, format="fasttext_bin"), path)
     if not isinstance(found, GeommError):
         with np.errstate(all="ignore"):
             check_embeddings(found)

@@ -1,24 +1,72 @@
-"""fastText's `.bin` models, with vectors for words outside the vocabulary from subwords.
+"""fastText's models: files, and objects of the package `fasttext`, with vectors from subwords.
 
-Three readers give the same vectors: our own, which maps the file into memory and needs nothing
-else; the package `fasttext`; and gensim, which cannot read quantized `.ftz` models.
+Files are mapped into memory by our own reader, which gives the vectors of fastText's own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import numpy as np
 
 from geomm_adapters.fasttext.model import FastTextModel, is_fasttext_model, read_fasttext_model
 from geomm_adapters.fasttext.model_writer import write_mapped_model, write_words
-from geomm_adapters.fasttext.package import FastTextObject, from_fasttext
-from geomm_adapters.fasttext.quantized import QuantizedMatrix
-from geomm_adapters.gensim.keyed_vectors import from_keyedvectors
+from geomm_plugin import progress
+from geomm_plugin.arrays import Vector
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FormatError, ParameterError, missing_extra
+from geomm_plugin.errors import FormatError
 from geomm_plugin.formats import Format
 
-Reader = Literal["mapped", "fasttext", "gensim"]
+
+@dataclass(frozen=True)
+class FastTextObject:
+    """Makes the vectors of words by a model of that package."""
+
+    model: Any
+
+    def __call__(self, word: str) -> Vector | None:
+        """Make the vector of any word; None where it has no known part."""
+        vector: Vector = self.model.get_word_vector(word.encode("utf-8", "surrogateescape"))
+        return vector if vector.any() else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send the model to another process as the file that the package makes of it."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model.bin")
+            self.model.save_model(str(path))
+            return _loaded, (path.read_bytes(),)
+
+
+def _loaded(content: bytes) -> FastTextObject:
+    """Return what another process sent."""
+    import fasttext
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model.bin")
+        path.write_bytes(content)
+        return FastTextObject(fasttext.load_model(str(path)))
+
+
+def is_fasttext(source: object) -> bool:
+    """Tell whether an object is a model of the package `fasttext`, without importing it."""
+    modules = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
+    return "fasttext" in modules and hasattr(source, "get_word_vector")
+
+
+def from_fasttext(model: Any, max_words: int | None = None) -> Embeddings:
+    """Take the words of a model, most frequent first; any other word is made from its subwords."""
+    words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
+    words = words[:max_words]
+    vectors = np.empty((len(words), model.get_dimension()), np.float32)
+    with progress.task(f"Making {len(words)} vectors from subwords", total=len(words)) as advance:
+        for row, word in enumerate(words):
+            vectors[row] = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
+            advance(1)
+    attributes = {"count": np.asarray(counts)[: len(words)]}
+    return Embeddings(words, vectors, attributes, subwords=FastTextObject(model))
 
 
 class FastTextBin(Format):
@@ -26,25 +74,10 @@ class FastTextBin(Format):
 
     Mapped embeddings that come from a fastText model are written as a model, subwords and all, if
     that is exact; all others as a model without subwords.
-
-    Parameters
-    ----------
-    reader
-        "mapped" (the default) reads the file itself, row by row as it is used; "fasttext" and
-        "gensim" leave it to these packages, which read all of it into memory. fastText's own is
-        native code that does not check a file: use it only for files from people you trust.
     """
 
     name: ClassVar[str] = "fasttext_bin"
     suffixes: ClassVar[tuple[str, ...]] = (".bin", ".ftz")
-
-    def __init__(self, reader: Reader = "mapped"):
-        if reader not in get_args(Reader):
-            raise ParameterError(
-                f"There is no reader {reader!r} of fastText models. Choose one of "
-                f"{', '.join(get_args(Reader))}."
-            )
-        self.reader = reader
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:
@@ -63,13 +96,7 @@ class FastTextBin(Format):
                 f"{path} does not begin as fastText's models do. If it is a file of word2vec, "
                 "name the format 'word2vec_bin'."
             )
-        model = read_fasttext_model(path)  # with every reader: finds files that are cut off
-        if self.reader == "gensim" and isinstance(model.matrix, QuantizedMatrix):
-            raise FormatError(f"{path} is quantized, which gensim cannot read. Use another reader.")
-        if self.reader == "gensim":
-            return _read_with_gensim(path, max_words)
-        if self.reader == "fasttext":
-            return _read_with_fasttext(path, max_words)
+        model = read_fasttext_model(path)
         count = len(model.words) if max_words is None else min(max_words, len(model.words))
         return Embeddings(
             [word.decode("utf-8", "surrogateescape") for word in model.words[:count]],
@@ -90,33 +117,3 @@ class FastTextBin(Format):
             )
         else:
             write_words(path, embeddings)
-
-
-def _read_with_fasttext(path: Path, max_words: int | None) -> Embeddings:
-    try:
-        import fasttext
-    except ImportError:
-        raise missing_extra("The reader 'fasttext'", "fasttext") from None
-    try:
-        model = fasttext.load_model(str(path))
-    except Exception as error:
-        raise FormatError(f"{path} cannot be read by fastText: {error}. Fetch it again.") from error
-    return from_fasttext(model, max_words)
-
-
-def _read_with_gensim(path: Path, max_words: int | None) -> Embeddings:
-    try:
-        from gensim.models.fasttext import load_facebook_vectors
-    except ImportError:
-        raise missing_extra("The reader 'gensim'", "gensim") from None
-    try:
-        keyed_vectors: Any = load_facebook_vectors(str(path))
-    except Exception as error:  # e.g. a classifier; a parser may raise anything
-        raise FormatError(
-            f"{path} cannot be read by gensim: {error}. Use another reader."
-        ) from error
-    row = keyed_vectors.key_to_index.get("</s>")
-    if row is not None:  # gensim adds n-grams to </s>, which in fastText has none
-        keyed_vectors.vectors[row] = keyed_vectors.vectors_vocab[row]
-    embeddings = from_keyedvectors(keyed_vectors)
-    return embeddings if max_words is None else embeddings.head(max_words)

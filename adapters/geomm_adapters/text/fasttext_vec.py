@@ -124,6 +124,14 @@ class FastTextVec(PartwiseFormat):
             yield _lines(words[some], finite[some])
 
 
+class GloveText(FastTextVec):
+    """As `.vec`, but written without `words dimension` at the top; both are read as either."""
+
+    name: ClassVar[str] = "glove"
+    suffixes: ClassVar[tuple[str, ...]] = (".glove", ".glove.gz", ".glove.txt", ".glove.txt.gz")
+    has_header: ClassVar[bool] = False
+
+
 def _compress(stream: BinaryIO, part: Path) -> None:
     """Write a part as many lines at once as `write` does: compressed bytes depend on it."""
     with part.open("rb") as content:
