@@ -2,6 +2,7 @@
 
 from geomm_plugin.testing.format_contract import check_format
 from geomm_plugin.testing.mapper_contract import check_mapper
+from geomm_plugin.testing.seed_contract import check_seed
 from geomm_plugin.testing.toys import Toy, make_toy
 
-__all__ = ["Toy", "check_format", "check_mapper", "make_toy"]
+__all__ = ["Toy", "check_format", "check_mapper", "check_seed", "make_toy"]

@@ -1,33 +1,50 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, get_mapper, hookimpl, registry
+from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.fitting.seeds import Seed, as_seed
 from geomm_plugin.fitting.seeds.seed import mutual_best, weighted_pairs
+from geomm_plugin.registry.parameters import parameters_of
+from geomm_plugin.testing import check_seed
 
 QUICK = {"icp": "icp:starts=8,steps=5"}
 
 
-def spelt(numbers):
-    letters = str.maketrans("0123456789", "abcdefghij")
-    return ["word" + number.translate(letters) for number in numbers]
-
-
 @pytest.mark.parametrize("name", [name for name in registry.seeds if name != "adversarial"])
-def test_every_seed_returns_weighted_pairs_that_nobody_gave(name, rotated):
-    choice = QUICK.get(name, name)
-    if name == "cognates":  # numbers have no letters
-        rotated = [replace(language, words=spelt(language.words)) for language in rotated]
-    pairs = as_seed(choice).pairs(*rotated)
-    assert pairs.induced.all() and len(pairs.induced) == len(pairs)
-    assert np.isclose(pairs.labels.mean(), 1) and (pairs.labels >= 0).all()
-    assert pairs.source.max() < len(rotated[0]) and pairs.target.max() < len(rotated[1])
-    again = as_seed(choice).pairs(*rotated)
-    assert np.array_equal(pairs.source, again.source)
-    assert np.array_equal(pairs.labels, again.labels)
+def test_contract(name):
+    seed = as_seed(QUICK.get(name, name))
+    check_seed(type(seed), **{name: getattr(seed, name) for name in parameters_of(type(seed))})
+
+
+class Broken(Seed):
+    """A seed that breaks what it is told to."""
+
+    name = "broken"
+
+    def __init__(self, *, rows=0, weight=1.0, induced=True):
+        self.rows, self.weight, self.induced = rows, weight, induced
+
+    def pairs(self, source, target):
+        rows = np.arange(3) + self.rows
+        return RowPairs(
+            rows, np.arange(3), labels=np.full(3, self.weight), induced=np.full(3, self.induced)
+        )
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"rows": 298}, "rows of the languages"),
+        ({"weight": 2.0}, "1 on average"),
+        ({"weight": np.nan}, "finite"),
+        ({"induced": False}, "mark all as induced"),
+    ],
+)
+def test_the_contract_finds_what_is_broken(params, message):
+    with pytest.raises(AssertionError, match=message):
+        check_seed(Broken, **params)
 
 
 def test_parameters_of_a_seed_are_read_from_text_and_checked():
