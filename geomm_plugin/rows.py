@@ -189,6 +189,10 @@ class Rows(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
+        if hasattr(
+            type(self), name
+        ):  # a property of ours; what it raised looked like a missing one
+            return object.__getattribute__(self, name)
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"Rows have no attribute {name!r}.")
         return getattr(self.all(), name)
