@@ -9,7 +9,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ MAX_NOT_UTF8 = 0.03  # share of a dictionary's lines; above, the file is in anot
 HEADER_NAMES = frozenset(
     ("source", "target", "src", "tgt", "trg", "word", "translation", "word1", "word2")
 )
+
+
+Word = TypeVar("Word", str, int)  # or the row of a word
 
 
 class Dictionary(list[tuple[str, str]]):
@@ -282,6 +285,18 @@ def identical_words(source: object, target: object) -> Dictionary:
     return Dictionary((word, word) for word in as_embeddings(source).row_of if word in known)
 
 
+def shuffled(words: Iterable[Word], seed: int = 0) -> list[Word]:
+    """Return the different words in an order drawn by chance, whatever the order they come in."""
+    known = sorted(set(words))
+    return [known[place] for place in np.random.default_rng(seed).permutation(len(known))]
+
+
+def folds(words: Iterable[Word], count: int, seed: int = 0) -> list[list[Word]]:
+    """Divide the different words into so many parts, as equal as can be."""
+    order = shuffled(words, seed)
+    return [order[number::count] for number in range(count)]
+
+
 def split(
     dictionary: DictionaryLike, held_out: float = 0.2, seed: int = 0
 ) -> tuple[Dictionary, Dictionary]:
@@ -293,10 +308,8 @@ def split(
     if not 0 < held_out < 1:
         raise DictionaryError(f"held_out must lie between 0 and 1; it is {held_out}.")
     pairs = as_dictionary(dictionary)
-    words = sorted({source for source, _ in pairs})
-    count = round(held_out * len(words))
-    chosen = np.random.default_rng(seed).permutation(len(words))[:count]
-    aside = {words[index] for index in chosen}
+    words = shuffled((source for source, _ in pairs), seed)
+    aside = set(words[: round(held_out * len(words))])
     return (
         Dictionary((p for p in pairs if p[0] not in aside), pairs.files),
         Dictionary((p for p in pairs if p[0] in aside), pairs.files),

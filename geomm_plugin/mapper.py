@@ -220,7 +220,7 @@ class LinearMapper(Mapper):
         maps: Mapping[str, Matrix],
         report: FitReport,
     ) -> None:
-        """Refuse maps that look wrong; for mappers that need no dictionary and can tell."""
+        """Refuse maps that look wrong; for mappers that need no dictionary and can know."""
 
     def supervised_counterpart(self) -> str:
         """Name the mapper to use if there is a dictionary."""

@@ -17,7 +17,7 @@ from geomm_plugin import (
     split,
     write_dictionary,
 )
-from geomm_plugin.dictionary import as_dictionaries, check_pair, pair_languages
+from geomm_plugin.dictionary import as_dictionaries, check_pair, folds, pair_languages, shuffled
 from geomm_plugin.errors import (
     DictionaryError,
     FileError,
@@ -245,6 +245,15 @@ def test_pairs_that_no_line_gives_back_are_told(tmp_path):
     ):
         write_dictionary(odd, path)
     assert read_dictionary(path) == [("dog", "perro")]
+
+
+def test_folds_hold_each_word_once_and_do_not_depend_on_the_order_of_words():
+    words = [f"w{n}" for n in range(23)]
+    parts = folds(words, 5, seed=3)
+    assert sorted(word for part in parts for word in part) == sorted(words)
+    assert {len(part) for part in parts} == {4, 5}
+    assert folds(words[::-1] + words, 5, seed=3) == parts != folds(words, 5, seed=4)
+    assert shuffled(words, 3)[:10] == shuffled(set(words), 3)[:10] != sorted(words)[:10]
 
 
 def test_split_by_source_word_with_a_seed():

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from geomm_plugin import registry
 from geomm_plugin.dictionary import (
     CheckedDictionaries,
@@ -19,6 +17,7 @@ from geomm_plugin.dictionary import (
     as_dictionaries,
     as_dictionary,
     oriented,
+    shuffled,
     warn_if_swapped,
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
@@ -310,7 +309,5 @@ def part_of(dictionary: DictionaryLike, size: int, seed: int = 0) -> Dictionary:
     The order of the lines does not matter to which words are drawn.
     """
     pairs = as_dictionary(dictionary)
-    words = sorted({source for source, _ in pairs})
-    order = np.random.default_rng(seed).permutation(len(words))
-    drawn = {words[n] for n in order[:size]}
+    drawn = set(shuffled((source for source, _ in pairs), seed)[:size])
     return Dictionary((pair for pair in pairs if pair[0] in drawn), pairs.files)

@@ -24,7 +24,13 @@ import numpy as np
 
 from geomm_plugin import progress, registry
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import Dictionaries, Dictionary, as_dictionaries, oriented
+from geomm_plugin.dictionary import (
+    Dictionaries,
+    Dictionary,
+    as_dictionaries,
+    oriented,
+    shuffled,
+)
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.mapper_choice import label_mappers
@@ -290,10 +296,8 @@ def disjoint_pivot(
 
     Of the words that both have, a random half stays in each.
     """
-    shared = sorted({word for _, word in first} & {word for word, _ in second})
-    order = np.random.default_rng(seed).permutation(len(shared))
-    here = {shared[number] for number in order[: len(shared) // 2]}
-    there = set(shared) - here
+    shared = shuffled({word for _, word in first} & {word for word, _ in second}, seed)
+    here, there = set(shared[: len(shared) // 2]), set(shared[len(shared) // 2 :])
     first = Dictionary(pair for pair in first if pair[1] not in there)
     second = Dictionary(pair for pair in second if pair[0] not in here)
     if not first or not second:

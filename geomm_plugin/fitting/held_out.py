@@ -1,6 +1,6 @@
 """[fit] Words of dictionaries that are held out: to choose a parameter by, and to judge a method.
 
-A parameter is chosen on `folds`, by what each candidate's maps translate in a `Pool` of frequent
+A parameter is chosen on `splits`, by what each candidate's maps translate in a `Pool` of frequent
 words. A method is judged by cross-fitting: for each fold of `divide` it is fitted to the others,
 and to induced pairs that share no word with the fold; then it translates the words of the fold. So
 every word of a dictionary judges, and two methods are compared word by word.
@@ -16,15 +16,15 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
-from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.dictionary import RowPairs, folds
 from geomm_plugin.fit_report import Choice, FitReport
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import unit
 from geomm_plugin.work import each_part
 
-POOL_WORDS = 1500  # translations are searched among so many frequent words and the held-out ones
-ENOUGH_WORDS = 500  # held-out words, in all folds together, that tell candidates apart
+POOL_WORDS = 1500  # translations are searched among these frequent words and those held out
+ENOUGH_WORDS = 500  # held-out words, in all folds together, by which candidates differ
 MOST_WORDS = 1000  # held-out words of one fold: more cost time and change nothing
 FEWEST_WORDS = 10  # of a dictionary; below, nothing can be held out
 NEIGHBORS = 10  # of CSLS
@@ -36,7 +36,7 @@ CHOOSING = "Choosing lambda"
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
 
 
-def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
+def splits(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     """Divide pairs by source word into (train, held out), 80/20, one to five times.
 
     Small dictionaries are divided more often, so that enough words are held out in all. The order
@@ -46,14 +46,11 @@ def folds(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     words = np.unique(pairs.given().source)
     if len(words) < FEWEST_WORDS:
         return []
-    fold_of = np.empty(len(words), np.intp)
-    fold_of[np.random.default_rng(seed).permutation(len(words))] = np.arange(len(words)) % 5
-    place = np.minimum(np.searchsorted(words, pairs.source), len(words) - 1)
-    fold_of_pair = np.where(words[place] == pairs.source, fold_of[place], -1)
     count = int(np.clip(np.ceil(5 * ENOUGH_WORDS / len(words)), 1, 5))
-    divided = [(fold_of_pair != number, fold_of_pair == number) for number in range(count)]
+    divided = [np.isin(pairs.source, part) for part in folds(words.tolist(), 5, seed)[:count]]
     return [
-        (pairs.take(np.flatnonzero(a)), pairs.take(np.flatnonzero(b)).given()) for a, b in divided
+        (pairs.take(np.flatnonzero(~aside)), pairs.take(np.flatnonzero(aside)).given())
+        for aside in divided
     ]
 
 

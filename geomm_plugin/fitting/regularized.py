@@ -23,7 +23,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
+from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, splits
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.registry.parameters import AtLeast
@@ -69,7 +69,7 @@ class RegularizedMapper(HubMapper):
             return self.regularization
         trials = [
             Trial(self._maps_of(edge, train), Pool(edge.x, edge.z, held_out))
-            for train, held_out in folds(edge.pairs, self.seed)
+            for train, held_out in splits(edge.pairs, self.seed)
         ]
         choice = choose(self.candidates, trials, default=self.default)
         report.regularization[str(edge)] = choice

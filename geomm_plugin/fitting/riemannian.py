@@ -258,7 +258,7 @@ class RiemannianMapper(LinearMapper):
         return first
 
     def _check(self, cost: Any, gradient: Any, point: Sequence[Matrix]) -> float:
-        """Return the loss at the start; say what is wrong with it while that can be told."""
+        """Return the loss at the start, or a sentence on what is wrong with it."""
         try:
             loss, slopes = float(cost(*point)), gradient(*point)
         except (TypeError, ValueError) as error:  # the loss of anybody: autograd says little

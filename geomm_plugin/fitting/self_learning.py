@@ -177,7 +177,7 @@ class Loop:
         self.is_over = not max_rounds
 
     def run(self, words: int) -> None:
-        """Learn among few words, then among so many."""
+        """Learn among few words, then among all that are asked for."""
         self._learn_among(min(words, FIRST_WORDS))
         if self.kept and words > FIRST_WORDS:
             self._learn_among(words)

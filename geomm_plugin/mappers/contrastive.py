@@ -28,7 +28,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import Pool, folds
+from geomm_plugin.fitting.held_out import Pool, splits
 from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
@@ -103,7 +103,7 @@ class Contrastive(TwoSidedMapper):
     def _held_out_curve(self, edge: Edge) -> list[float]:
         """Return P@1 on held-out words after 0, 1, 2, ... steps; empty if there are too few."""
         curve: list[float] = []
-        for train, held_out in folds(edge.pairs, self.seed)[:1]:
+        for train, held_out in splits(edge.pairs, self.seed)[:1]:
             pool = Pool(edge.x, edge.z, held_out)
             part = replace(edge, pairs=train)
             with progress.task(

@@ -8,8 +8,8 @@ Space: A Geometric Approach", TACL 2019, the multilingual problem. The dictionar
 graph, with or without cycles. Each language is mapped by A_i = U_i B^(1/2).
 
 lambda is on the scale of the 1/|Omega| loss: for two languages it is that of `geomm` divided by
-|Omega|, and the solutions agree. With "auto" the bilingual problems tell it: for a dictionary's own
-closed-form map at c |Omega|, the c that translates held-out words best, on average over all
+|Omega|, and the solutions agree. With "auto" the bilingual problems choose it: for a dictionary's
+own closed-form map at c |Omega|, the c that translates held-out words best, on average over all
 dictionaries; all of them share one metric, so lambda = c times their number.
 
 The problem is not convex. The search starts from the bilingual closed forms, along a spanning tree
@@ -27,7 +27,7 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh, few_threads
 from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
-from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, folds
+from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, splits
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.fitting.moments import Moments
@@ -90,7 +90,7 @@ class GeoMMMulti(LinearMapper):
         )
 
     def _choose_regularization(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> float:
-        """Return lambda: the number given, or what held-out words of all dictionaries tell.
+        """Return lambda: the number given, or the best on held-out words of all dictionaries.
 
         That is the lambda / |Omega| at which the bilingual closed forms translate best on average.
         """
@@ -102,7 +102,7 @@ class GeoMMMulti(LinearMapper):
                 Pool(vectors[source], vectors[target], held_out),
             )
             for (source, target), own in pairs.items()
-            for train, held_out in folds(own, self.seed)
+            for train, held_out in splits(own, self.seed)
         ]
         share = choose(self.candidates, trials, default=self.default)
         choice = Choice(

@@ -22,7 +22,7 @@ from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
 from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport, SolverRun
-from geomm_plugin.fitting.held_out import Pool, Trial, choose, folds
+from geomm_plugin.fitting.held_out import Pool, Trial, choose, splits
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
@@ -66,7 +66,7 @@ class MetricOnly(LinearMapper):
                 Pool(vectors[s], vectors[t], held_out),
             )
             for (s, t), own in pairs.items()
-            for train, held_out in folds(own, self.seed)
+            for train, held_out in splits(own, self.seed)
         ]
         each = choose(self.candidates, trials, default=self.default)
         scores = {value * len(pairs): score for value, score in each.scores.items()}

@@ -30,7 +30,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import Pool, folds
+from geomm_plugin.fitting.held_out import Pool, splits
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
@@ -116,7 +116,7 @@ class RCSLS(HubMapper):
 
     def _held_out_curve(self, edge: Edge) -> list[float]:
         """Return P@1 on held-out words after 0, 1, 2, ... steps; empty if there are too few."""
-        parts = folds(edge.pairs, self.seed)[:1]
+        parts = splits(edge.pairs, self.seed)[:1]
         curve: list[float] = []
         for train, held_out in parts:
             pool = Pool(edge.x, edge.z, held_out)

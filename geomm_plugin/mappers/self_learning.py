@@ -3,7 +3,7 @@
     min over maps of the mapper's own loss, over dictionary + pairs that the last maps found
 
 Bootstrapping from a small dictionary: Artetxe, Labaka, Agirre: "Learning bilingual word embeddings
-with (almost) no bilingual data", ACL 2017. How pairs are found and when the loop ends is told in
+with (almost) no bilingual data", ACL 2017. How pairs are found and when the loop ends: see
 `geomm_plugin.fitting.self_learning`.
 """
 

@@ -11,7 +11,7 @@ from geomm_plugin.fitting.held_out import (
     Trial,
     choose,
     divide,
-    folds,
+    splits,
 )
 from geomm_plugin.fitting.induction import join_mutual
 from geomm_plugin.mappers import Procrustes
@@ -28,13 +28,13 @@ def pairs_of(words, translations=1):
 
 @pytest.mark.parametrize(("words", "count"), [(9, 0), (10, 5), (400, 5), (1000, 3), (3000, 1)])
 def test_small_dictionaries_are_divided_more_often(words, count):
-    assert len(folds(pairs_of(words))) == count
+    assert len(splits(pairs_of(words))) == count
 
 
 def test_folds_hold_out_whole_words_and_every_word_once():
     pairs = pairs_of(100, translations=3)
     held = []
-    for train, held_out in folds(pairs):
+    for train, held_out in splits(pairs):
         assert not set(train.source) & set(held_out.source)
         assert len(train) + len(held_out) == len(pairs)
         held += held_out.target.tolist()
@@ -44,7 +44,7 @@ def test_folds_hold_out_whole_words_and_every_word_once():
 def test_folds_do_not_depend_on_the_order_of_the_pairs():
     pairs = pairs_of(50, 2)
     turned = pairs.take(np.arange(len(pairs))[::-1])
-    for (_, one), (_, other) in zip(folds(pairs), folds(turned), strict=True):
+    for (_, one), (_, other) in zip(splits(pairs), splits(turned), strict=True):
         assert sorted(one.target) == sorted(other.target)
 
 
@@ -56,7 +56,7 @@ def test_the_best_candidate_is_chosen_and_its_neighbours_were_tried():
     def maps_of(candidate):
         return np.eye(10) + abs(candidate - 4) * noise, np.eye(10)
 
-    trials = [Trial(maps_of, Pool(x, x, held_out)) for _, held_out in folds(pairs_of(300))]
+    trials = [Trial(maps_of, Pool(x, x, held_out)) for _, held_out in splits(pairs_of(300))]
     choice = choose(range(1, 10), trials, default=1)
     assert choice.value == 4
     assert {1, 3, 4, 5, 7, 9} <= set(choice.scores)
@@ -92,11 +92,11 @@ def as_set(pairs):
 def test_lambda_of_a_mapper_inside_is_chosen_by_the_dictionary_alone():
     rows = np.arange(40)
     joined = join_mutual(RowPairs(rows, rows), RowPairs(rows + 20, rows + 25))
-    for train, held in folds(joined):
+    for train, held in splits(joined):
         assert as_set(held) <= {(n, n) for n in range(40)}
         assert not set(held.source.tolist()) & set(train.source.tolist())
         assert len(train) + len(held) <= len(joined)
-    words = set().union(*(held.source.tolist() for _, held in folds(joined)))
+    words = set().union(*(held.source.tolist() for _, held in splits(joined)))
     assert words == set(range(40))
 
 

@@ -36,7 +36,7 @@ from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 
 JUDGED_WORDS = 4000  # most frequent words whose translations judge an epoch
-TIMED_STEPS = 3  # of a game that is thrown away, to tell the cost before the real one
+TIMED_STEPS = 3  # of a game that is thrown away, to know the cost before the real one
 WARN_ABOVE_CPU_SECONDS = 1200.0
 
 
