@@ -13,8 +13,9 @@ from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import check_outputs
 from geomm_plugin.dictionary import write_dictionary
 from geomm_plugin.errors import DictionaryError, ParameterError
+from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import as_retrieval
+from geomm_plugin.retrieval import Reranked
 
 
 @click.command(cls=Configurable)
@@ -43,6 +44,13 @@ from geomm_plugin.registry import as_retrieval
     metavar="SCORE",
     help="Leave out pairs with a lower score (CSLS by default): fewer, and more of them right.",
 )
+@click.option(
+    "--at-precision",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Keep so many of the most probable pairs that this share of them is right, e.g. 0.95. "
+    "Probabilities are written in place of scores.",
+)
 @click.option("--without-scores", is_flag=True, help="Write the words alone.")
 @options.retrieval_option
 @options.run_options(jobs=options.THREADS, default=None, cluster=True, as_json=options.WRITTEN)
@@ -52,6 +60,7 @@ def command(
     pair: str | None,
     output: Path,
     min_score: float | None,
+    at_precision: float | None,
     without_scores: bool,
     retrieval: str,
     run: options.Run,
@@ -65,7 +74,8 @@ def command(
         geomm induce en=aligned/en.vec de=aligned/de.vec --min-score 0.1 -o en-de.tsv
     """
     check_outputs()
-    ranked = as_retrieval(retrieval)
+    sure = at_precision is not None
+    ranked = options.make_retrieval(retrieval, sure)
     chosen = _mapper(files, fit)
     with run.shown():
         read = files.read()
@@ -73,19 +83,33 @@ def command(
             raise ParameterError(f"Name one pair of the languages {', '.join(read)} with --pair.")
         source, target = options.language_pair(pair or "-".join(read), read)
         if chosen is not None and files.model is None:
-            chosen.fit(read, fit.read(read))
+            train = fit.read(read)
+            chosen.fit(read, train)
+            if sure and isinstance(ranked, Reranked):
+                learn_reranking(chosen, read, train, retrieval=ranked)
         two = {source: read[source], target: read[target]}
         space = chosen.map(two) if chosen else options.aligned_space(two)
         with progress.task(f"Pairing {source} and {target}"):
             mutual = space.dictionary(
-                source, target, retrieval=ranked, jobs=run.jobs, cluster=run.cluster
+                source,
+                target,
+                retrieval=ranked,
+                at_precision=at_precision,
+                jobs=run.jobs,
+                cluster=run.cluster,
             )
     pairs = [each for each in mutual if min_score is None or each[2] >= min_score]
+    if not pairs and at_precision is not None and min_score is None:
+        raise DictionaryError(
+            f"No pairs are so probable that {at_precision:g} of them would be right. Nothing is "
+            "written: lower --at-precision."
+        )
     if not pairs:
         raise DictionaryError(_why_none(mutual, min_score))
     count = write_dictionary([each[:2] for each in pairs] if without_scores else pairs, output)
     row = {"path": str(output), "pair": f"{source}-{target}", "pairs": count}
-    text = f"Wrote {output}  {count} pairs of {len(mutual)} that are mutual"
+    are = "mutual" if at_precision is None else "mutual and as probable"
+    text = f"Wrote {output}  {count} pairs of {len(mutual)} that are {are}"
     run.report(row | {"mutual": len(mutual)}, text)
 
 

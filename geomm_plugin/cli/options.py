@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.record import MAPPER
@@ -336,6 +337,14 @@ def json_option(each: str) -> Decorator:
 def _be_verbose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
         context.with_resource(progress.verbose())
+
+
+def make_retrieval(choice: str, with_probabilities: bool) -> Retrieval:
+    """Return the retrieval of --retrieval; by default one with probabilities, if they are asked."""
+    source = click.get_current_context().get_parameter_source("retrieval")
+    if with_probabilities and source is ParameterSource.DEFAULT:
+        choice = "reranked"
+    return as_retrieval(choice)
 
 
 def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:

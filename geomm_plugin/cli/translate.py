@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -14,9 +15,12 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.registry import as_retrieval
+from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import fold, printable
+
+Answers: TypeAlias = Sequence[tuple[str, float, float | None]]  # word, score, probability
+MOST_IN_SET = 50
 
 USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 
@@ -37,6 +41,13 @@ USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-
 @click.option(
     "-k", default=5, show_default=True, type=click.IntRange(min=1), help="Answers a word."
 )
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Print sets of at most 50 answers that hold a right one for this share of words, e.g. "
+    "0.9; needs weights that `align --rerank` learnt.",
+)
 @options.retrieval_option
 @options.space_options(
     files=False, model="A saved mapper; without it the files are taken as aligned already."
@@ -46,6 +57,7 @@ def command(
     arguments: tuple[str, ...],
     words: Path | None,
     k: int,
+    coverage: float | None,
     retrieval: str,
     files: options.SpaceFiles,
     run: options.Run,
@@ -66,7 +78,7 @@ def command(
     asked += _read_words(words, bool(asked))
     if not asked:
         raise ParameterError(USAGE)
-    ranked = as_retrieval(retrieval)
+    ranked = options.make_retrieval(retrieval, coverage is not None)
     files = replace(files, embeddings=tuple(specs))
     files.mapper  # noqa: B018  # a folder that is none is refused before the files are read
     with run.shown():
@@ -74,8 +86,7 @@ def command(
         source, target = options.language_pair(pair, read)
         space = files.space_of({source: read[source], target: read[target]})
         known = [word for word in dict.fromkeys(asked) if _has_vector(space, source, word)]
-        answers = space.translate(known, source, target, k=k, retrieval=ranked) if known else []
-    answer_of = dict(zip(known, answers, strict=True))
+        answer_of = _answers(space, known, (source, target), k, ranked, coverage)
     if run.json:
         run.report([_row(word, answer_of.get(word)) for word in asked])
     else:
@@ -106,9 +117,32 @@ def _has_vector(space: SharedSpace, language: str, word: str) -> bool:
     return True
 
 
-def _row(word: str, translations: list[tuple[str, float]] | None) -> dict[str, Any]:
-    scored = [{"word": other, "score": score} for other, score in translations or ()]
-    return {"word": word, "known": translations is not None, "translations": scored}
+def _answers(
+    space: SharedSpace,
+    words: list[str],
+    pair: tuple[str, str],
+    k: int,
+    retrieval: Retrieval,
+    coverage: float | None,
+) -> dict[str, Answers]:
+    """Return the answers to each word, with probabilities where the retrieval has them."""
+    if not words:
+        return {}
+    if isinstance(retrieval, Reranked):
+        count = MOST_IN_SET if coverage else k
+        sure = space.answers(words, *pair, k=count, retrieval=retrieval, coverage=coverage)
+        return dict(zip(words, sure, strict=True))
+    scored = space.translate(words, *pair, k=k, retrieval=retrieval)
+    answers = [[(word, score, None) for word, score in each] for each in scored]
+    return dict(zip(words, answers, strict=True))
+
+
+def _row(word: str, answers: Answers | None) -> dict[str, Any]:
+    translations = [
+        {"word": other, "score": score} | ({} if sure is None else {"probability": sure})
+        for other, score, sure in answers or ()
+    ]
+    return {"word": word, "known": answers is not None, "translations": translations}
 
 
 def _like(space: SharedSpace, language: str, unknown: list[str]) -> dict[str, str]:
@@ -120,10 +154,13 @@ def _like(space: SharedSpace, language: str, unknown: list[str]) -> dict[str, st
     return folded
 
 
-def _line(translations: list[tuple[str, float]] | None, like: str) -> str:
-    if translations is None:
+def _line(answers: Answers | None, like: str) -> str:
+    if answers is None:
         return f"(unknown word; did you mean {printable(like)}?)" if like else "(unknown word)"
-    return "  ".join(f"{printable(word)} ({score:.3f})" for word, score in translations)
+    return "  ".join(
+        f"{printable(word)} ({score:.3f}{'' if sure is None else f', {sure:.0%}'})"
+        for word, score, sure in answers
+    )
 
 
 def _read_words(file: Path | None, has_words: bool) -> list[str]:

@@ -129,6 +129,17 @@ def test_cognates_and_learnt_weights_go_into_an_alignment(tmp_path):
     expected = space.dictionary("en", "es", retrieval="reranked")
     written = [line.split("\t")[:2] for line in pairs.read_text("utf-8").splitlines()]
     assert written == [[source, target] for source, target, _ in expected]
+    sure = learnt[0]["translations"]
+    assert all(0 < each["probability"] < 1 for each in sure)
+    assert sure[0]["probability"] == max(each["probability"] for each in sure)
+    done = geomm("translate", *aligned, *asked[:2], "-r", "reranked")
+    assert f", {sure[0]['probability']:.0%})" in done.stdout
+    geomm("induce", *aligned, "--at-precision", "0.9", "-o", pairs)
+    kept = [line.split("\t") for line in pairs.read_text("utf-8").splitlines()]
+    probabilities = [float(probability) for *_, probability in kept]
+    assert 0 < len(kept) < len(written) and 0.9 <= np.mean(probabilities) <= 1
+    done = geomm("translate", *aligned, *asked[:2], "--coverage", "0.9", status=2)
+    assert "no weights were learnt from a dictionary" in done.stderr
     (tmp_path / "mapper" / "mapper.json").write_text("{", "utf-8")
     done = geomm("translate", *aligned, *asked, "reranked")
     assert "No learnt weights are used" in done.stderr
