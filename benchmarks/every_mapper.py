@@ -27,7 +27,7 @@ def fit(
     """Read the files and fit one mapper; return its CPU seconds and the peak in megabytes."""
     if embeddings:
         languages = options.SpaceFiles(None, embeddings).read()
-        pairs = options.read_dictionaries(dictionaries, (), languages)
+        pairs = options.read_pairs(dictionaries, languages)
     else:
         demo = load_demo()
         languages, pairs = demo.embeddings, demo.train

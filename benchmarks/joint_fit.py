@@ -38,7 +38,7 @@ def main(
     """Fit geomm_multi with both solvers."""
     if embeddings:
         languages = options.SpaceFiles(None, embeddings).read()
-        pairs = options.read_dictionaries(dictionaries, identical, languages)
+        pairs = options.Fit(None, (), dictionaries, identical).read(languages)
     else:
         demo = load_demo()
         languages, pairs = demo.embeddings, demo.train

@@ -47,18 +47,28 @@ class Inputs:
         self, embeddings: Mapping[str, Embeddings]
     ) -> dict[tuple[str, str], Dictionary]:
         """Return the dictionaries, with words that are spelt (nearly) alike where asked for."""
-        dictionaries = dict(self.pairs)
-        for source, target in self.identical:
-            words = identical_words(embeddings[source], embeddings[target])
-            given = dictionaries.get((source, target), Dictionary())
-            dictionaries[source, target] = given.with_pairs(words)
-        for source, target in self.cognates:
-            from geomm_plugin.fitting.seeds.spelling import cognates  # heavy, and rarely asked for
+        return with_alike_words(self.pairs, embeddings, self.identical, self.cognates)
 
-            words = cognates(embeddings[source], embeddings[target])
-            given = dictionaries.get((source, target), Dictionary())
-            dictionaries[source, target] = given.with_pairs(words)
-        return dictionaries
+
+def with_alike_words(
+    pairs: Mapping[tuple[str, str], Dictionary],
+    embeddings: Mapping[str, Embeddings],
+    identical: Iterable[tuple[str, str]],
+    nearly: Iterable[tuple[str, str]],
+) -> dict[tuple[str, str], Dictionary]:
+    """Add words that are spelt alike, or nearly alike, to the dictionaries of some languages."""
+    dictionaries = dict(pairs)
+    for source, target in identical:
+        words = identical_words(embeddings[source], embeddings[target])
+        given = dictionaries.get((source, target), Dictionary())
+        dictionaries[source, target] = given.with_pairs(words)
+    for source, target in nearly:
+        from geomm_plugin.fitting.seeds.spelling import cognates  # heavy, and rarely asked for
+
+        words = cognates(embeddings[source], embeddings[target])
+        given = dictionaries.get((source, target), Dictionary())
+        dictionaries[source, target] = given.with_pairs(words)
+    return dictionaries
 
 
 def words_in(dictionaries: Mapping[tuple[str, str], Dictionary], language: str) -> Iterator[str]:

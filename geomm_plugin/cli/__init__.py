@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from geomm_plugin.cli import ending
+from geomm_plugin.cli import terminal
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import GeommError, UnknownNameError, did_you_mean
 
@@ -82,15 +82,15 @@ class Commands(click.Group):
             if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
                 raise  # shows the help
             show(f"{error.format_message()} See {error.ctx.command_path} --help.", err=True)
-            ctx.exit(ending.FAILED)
+            ctx.exit(terminal.FAILED)
         except (GeommError, OSError, MemoryError) as error:
             if isinstance(error, BrokenPipeError):  # nobody reads the output any more
                 raise
-            show(ending.sentence_of(error), err=True)
-            ctx.exit(ending.FAILED)
+            show(terminal.sentence_of(error), err=True)
+            ctx.exit(terminal.FAILED)
         except KeyboardInterrupt:
-            show(ending.STOPPED, err=True)
-            ctx.exit(ending.INTERRUPTED)
+            show(terminal.STOPPED, err=True)
+            ctx.exit(terminal.INTERRUPTED)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
@@ -116,5 +116,5 @@ def group() -> None:
 
 def main(prog_name: str = "geomm") -> None:
     """Run the command line; whatever happens, it ends with a sentence."""
-    with ending.in_a_sentence():
+    with terminal.exit_cleanly():
         group(prog_name=prog_name)

@@ -112,7 +112,7 @@ def command(
     with run.shown(), runs.shown_if_stopped(output):
         read = files.read()
         learnt = fit.read(read)
-        tests = options.read_dictionaries(word_tests, (), read)
+        tests = options.read_pairs(word_tests, read)
         warn_of_overlap(learnt, tests)
         sources = provenance_of(read, learnt.items(), tests.items()).with_files(task_sources)
         runs.outcome = Comparison((), "", provenance=sources, each_pair=each_pair)

@@ -44,7 +44,7 @@ from geomm_plugin.files.strict_json import parse_json
 HEADINGS = {
     "Data": "dictionary test identical cognates pair pairs pivot words texts train data demo model "
     "encoding max-words extra-words list folder mirror",
-    "Method": "mapper mappers set retrieval task metric by k baseline each-pair oov rerank "
+    "Method": "mapper mappers method set retrieval task metric by k baseline each-pair oov rerank "
     "disjoint-pivot trim neighbors min-score size",
     "Output": "output suffix precision keep-length neighborhoods without-scores top json markdown "
     "csv latex html save results font",
@@ -210,10 +210,10 @@ class _File:
             ) from error
         if len(content) > _LARGEST:
             raise FileError(f"{self.path} is too large for a configuration.")
-        kind = "JSON" if self.path.suffix == ".json" else "TOML"
+        kind = "record of a run" if self.path.suffix == ".json" else "TOML"
         try:
             self.text = content.decode("utf-8-sig")
-            return self._recorded(content) if kind == "JSON" else tomllib.loads(self.text)
+            return self._recorded(content) if kind != "TOML" else tomllib.loads(self.text)
         except GeommError:
             raise
         except RecursionError:

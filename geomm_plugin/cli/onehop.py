@@ -63,7 +63,7 @@ def command(
     with run.shown():
         read = files.read()
         train = fit.read(read)
-        tests = options.read_dictionaries(test, (), read)
+        tests = options.read_pairs(test, read)
         table = one_hop(
             read,
             train,

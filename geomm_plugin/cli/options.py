@@ -20,10 +20,11 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
+from geomm_plugin.alignment.inputs import with_alike_words
 from geomm_plugin.alignment.record import MAPPER
 from geomm_plugin.cli import forms
 from geomm_plugin.cli.terminal import show, show_json
-from geomm_plugin.dictionary import Dictionary, identical_words, read_dictionary
+from geomm_plugin.dictionary import Dictionary, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, GeommError, LanguagesError, ParameterError
 from geomm_plugin.files.trust import is_trusted
@@ -155,7 +156,12 @@ class Fit:
 
     def read(self, embeddings: Mapping[str, Embeddings]) -> dict[tuple[str, str], Dictionary]:
         """Read the dictionaries; make those of identical words and cognates."""
-        return read_dictionaries(self.dictionary, self.identical, embeddings, self.cognates)
+        same, nearly = (
+            [language_pair(name, embeddings) for name in names]
+            for names in (self.identical, self.cognates)
+        )
+        pairs = read_pairs(self.dictionary, embeddings)
+        return with_alike_words(pairs, embeddings, same, nearly)
 
 
 def fit_options(
@@ -420,23 +426,6 @@ def refuse_no_files(argument: str) -> None:
         )
 
 
-def read_dictionaries(
-    specs: Iterable[str],
-    identical: Iterable[str],
-    embeddings: Mapping[str, Embeddings],
-    alike: Iterable[str] = (),
-) -> dict[tuple[str, str], Dictionary]:
-    """Read LANG-LANG=FILE options, and make the dictionaries of identical words and cognates."""
-    from geomm_plugin.fitting.seeds.spelling import cognates
-
-    dictionaries = with_identical(read_pairs(specs, embeddings), identical, embeddings)
-    for name in alike:
-        source, target = pair = language_pair(name, embeddings)
-        words = cognates(embeddings[source], embeddings[target])
-        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(words)
-    return dictionaries
-
-
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:
     """Read LANG-LANG=FILE options; a file may be a pipe, which can be read but once."""
     dictionaries: dict[tuple[str, str], Dictionary] = {}
@@ -455,20 +444,6 @@ def read_each(
         (language_pair(name, languages), read_dictionary(path, encoding=encoding))
         for name, path in texts
     ]
-
-
-def with_identical(
-    pairs: Mapping[tuple[str, str], Dictionary],
-    identical: Iterable[str],
-    embeddings: Mapping[str, Embeddings],
-) -> dict[tuple[str, str], Dictionary]:
-    """Add words that are spelt alike to dictionaries."""
-    dictionaries = dict(pairs)
-    for name in identical:
-        source, target = pair = language_pair(name, embeddings)
-        words = identical_words(embeddings[source], embeddings[target])
-        dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(words)
-    return dictionaries
 
 
 def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:

@@ -184,7 +184,7 @@ def learning(
     with run.shown():
         read = files.read()
         train = fit.read(read)
-        tests = options.read_dictionaries(test, (), read)
+        tests = options.read_pairs(test, read)
         rows = learning_curve(chosen, read, train, tests, sizes=size or SIZES, jobs=1)
     if run.json:
         run.report(rows)

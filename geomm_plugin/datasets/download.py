@@ -9,18 +9,16 @@ first download, kept in checksums.json and checked from then on.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import lzma
 import os
 import re
 import stat
 import sys
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -41,16 +39,6 @@ LARGEST_MEMBER = 2**27  # bytes that one file of an archive is unpacked to; dict
 LARGEST_LIST = 2**24  # bytes of checksums.json
 TIMEOUT = 60  # seconds without a byte
 ATTEMPTS = 3  # of a download that is cut off, before the user has to start it again
-_DAMAGED = (  # what archives raise that are damaged, encrypted or packed in unknown ways
-    KeyError,
-    EOFError,
-    RuntimeError,
-    gzip.BadGzipFile,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-)
 
 
 class _RefusedError(FileError):
@@ -355,35 +343,35 @@ def _unpack(archive: Path, member: str, path: Path) -> None:
     """Write one file of an archive to its place; nothing else is unpacked."""
     make_folders(path.parent)
     with atomic_file(path) as part, disk.create(part) as stream:
-        size = 0
-        try:
-            for block in _blocks_of(archive, member):
-                size += len(block)
-                if size > LARGEST_MEMBER:
-                    raise EOFError(f"it does not end after {LARGEST_MEMBER >> 20} MB")
-                stream.write(block)
-        except _DAMAGED as error:
-            raise FormatError(
-                f"{archive} has no file {member} that can be unpacked ({error}). Delete it and "
-                "fetch it again."
-            ) from None
+        for block in _blocks_of(archive, member):
+            stream.write(block)
 
 
 def _blocks_of(archive: Path, member: str) -> Iterator[bytes]:
     """Go through the content of one file in an archive; a link is no file."""
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive) as opened, opened.open(member) as file:
-            if stat.S_ISLNK(opened.getinfo(member).external_attr >> 16):
-                raise KeyError("it is a link")
-            while block := file.read(AT_ONCE):
+    opened: Any
+    try:
+        with ExitStack() as open_files:
+            if archive.suffix == ".zip":
+                opened = open_files.enter_context(zipfile.ZipFile(archive))
+                is_file = not stat.S_ISLNK(opened.getinfo(member).external_attr >> 16)
+                content = open_files.enter_context(opened.open(member))
+            else:
+                opened = open_files.enter_context(tarfile.open(archive))
+                entry = {each.name.removeprefix("./"): each for each in opened}[member]
+                is_file, content = entry.isreg(), opened.extractfile(entry)
+            size = 0
+            while is_file and (block := content.read(AT_ONCE)):
+                size += len(block)
+                if size > LARGEST_MEMBER:
+                    raise ValueError(f"it does not end after {LARGEST_MEMBER} bytes")
                 yield block
-        return
-    with tarfile.open(archive) as tar:
-        entries = {entry.name.removeprefix("./"): entry for entry in tar}
-        content, whole = tar.extractfile(entries[member]), tar.fileobj
-        if content is None or not entries[member].isreg():
-            raise KeyError("it is a link")
-        while block := content.read(AT_ONCE):
-            yield block
-        while whole and whole.read(AT_ONCE):  # the checksum stands at the archive's end
-            pass
+            if not is_file:
+                raise ValueError("it is a link")
+            while archive.suffix != ".zip" and opened.fileobj.read(AT_ONCE):
+                pass  # the checksum stands at the archive's end
+    except Exception as error:  # damaged, encrypted, packed in unknown ways, ...
+        raise FormatError(
+            f"{archive} has no file {member} that can be unpacked ({error}). Delete it and fetch "
+            "it again."
+        ) from None

@@ -49,7 +49,7 @@ def test_max_words_and_precision_make_it_small(tmp_path):
         ([DEMO, "x.safetensors", "--precision", "5"], "A precision is for text"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(arguments, message, tmp_path, monkeypatch):
+def test_what_cannot_be_done_is_said_exit_cleanly(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = convert(*arguments)
     assert result.exit_code == 2

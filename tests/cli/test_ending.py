@@ -50,7 +50,7 @@ def test_too_little_memory_is_a_sentence(monkeypatch):
 )
 def test_so_is_a_library_or_a_thread_that_finds_none(error):
     program = (
-        f"from geomm_plugin.cli.ending import in_a_sentence\nwith in_a_sentence():\n raise {error}"
+        f"from geomm_plugin.cli.terminal import exit_cleanly\nwith exit_cleanly():\n raise {error}"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=ENVIRONMENT
