@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from geomm_plugin.text import printable
 from geomm_plugin.views.markup import Content, Markup, tag
 from geomm_plugin.views.palette import COUNT, color_rules, schemes_by_address
@@ -110,9 +112,17 @@ class Chart:
     height: float
     marks: tuple[Mark, ...]
 
-    def svg(self, **attributes: str) -> Markup:
+    def svg(self, *before: Content, **attributes: str) -> Markup:
         """Return it for a page that has the rules of `chart_rules`."""
-        return self._svg([], attributes)
+        return tag(
+            "svg",
+            before,
+            [mark.element() for mark in self.marks],
+            viewBox=f"0 0 {self.width:g} {self.height:g}",
+            role="img",
+            aria_label=printable(f"{self.title}: {self.described}."),
+            **attributes,
+        )
 
     def picture(self, fonts: Sequence[str] = ()) -> Markup:
         """Return it as a file of its own: on no ground, and in the colors of the reader's scheme.
@@ -123,9 +133,9 @@ class Chart:
         names = ", ".join(f"'{name}'" for name in fonts if name.replace(" ", "").isalnum())
         family = f"text {{ font-family: {names + ', ' if names else ''}DejaVu Sans, sans-serif; }}"
         rules = Markup(color_rules() + schemes_by_address() + chart_rules() + family)
-        targets = [tag("g", id="only-light"), tag("g", id="only-dark"), tag("style", rules)]
+        targets = tag("g", id="only-light"), tag("g", id="only-dark"), tag("style", rules)
         size = {"width": f"{self.width:g}", "height": f"{self.height:g}"}
-        return self._svg(targets, {"xmlns": "http://www.w3.org/2000/svg", **size})
+        return self.svg(*targets, xmlns="http://www.w3.org/2000/svg", **size)
 
     _repr_svg_ = picture  # notebooks show it
 
@@ -136,17 +146,6 @@ class Chart:
         text = shortened(self.title, LOOKS["group"].size, self.width / 1.1)
         marks.append(Mark("group", ((0, 14),), text=text))
         return replace(self, height=self.height + down, marks=tuple(marks))
-
-    def _svg(self, before: Sequence[Content], attributes: Mapping[str, str]) -> Markup:
-        return tag(
-            "svg",
-            before,
-            [mark.element() for mark in self.marks],
-            viewBox=f"0 0 {self.width:g} {self.height:g}",
-            role="img",
-            aria_label=printable(f"{self.title}: {self.described}."),
-            **attributes,
-        )
 
 
 def chart_rules() -> str:
@@ -276,11 +275,10 @@ def interval_chart(
         Whether values are signed, with a line at 0 (a forest plot).
     """
     names = list(dict.fromkeys(one.series for one in intervals))
+    groups = list(dict.fromkeys(one.group for one in intervals))
     rows: dict[tuple[str, str], list[Interval]] = {}
-    for group in dict.fromkeys(one.group for one in intervals):
-        for one in intervals:
-            if one.group == group:
-                rows.setdefault((group, one.label), []).append(one)
+    for one in sorted(intervals, key=lambda one: groups.index(one.group)):
+        rows.setdefault((one.group, one.label), []).append(one)
     look = LOOKS["name"]
     widest = max(text_width(printable(one.label), look.size) for one in intervals) + 14
     beside = widest <= 0.42 * width
@@ -365,32 +363,25 @@ def line_chart(
     limits = around(map(shown, values), logarithmic=logarithmic)
     x_axis = Axis(*limits, 50, width - 14, logarithmic)
     y_axis = Axis(*around(heights), height - 40, top + 10)
-
-    def place(x: float, y: float) -> Place:
-        return x_axis(shown(x)), y_axis(y)
-
     for order, line in enumerate(lines):
+        across = [x_axis(shown(x)) for x, _ in line.points]
         if line.ends:
-            below = [place(x, low) for (x, _), (low, _) in zip(line.points, line.ends, strict=True)]
-            over = [
-                place(x, high) for (x, _), (_, high) in zip(line.points, line.ends, strict=True)
-            ]
-            marks.append(Mark("band", (*below, *reversed(over)), order))
+            below, above = (
+                zip(across, map(y_axis, end), strict=True) for end in zip(*line.ends, strict=True)
+            )
+            marks.append(Mark("band", (*below, *reversed([*above])), order))
         if line.chosen is not None:
-            x = place(line.chosen, 0)[0]
+            x = x_axis(shown(line.chosen))
             marks.append(Mark("chosen", ((x, top + 6), (x, height - 40)), order))
-        places = tuple(place(x, y) for x, y in line.points)
+        places = tuple(zip(across, [y_axis(y) for _, y in line.points], strict=True))
         marks.append(Mark("curve", places, order))
         marks += [Mark("dot", (at,), order, radius=3) for at in places]
     described = "; ".join(
         f"{line.label} {', '.join(f'{x:g}: {y:.3f}' for x, y in line.points)}" for line in lines
     )
-    marks += [
-        *_up(y_axis, 50, width - 14),
-        *_across(x_axis, top + 6, height - 40, width),
-        Mark("faint", ((width / 2, height - 4),), text=x_title, anchor="middle"),
-    ]
-    return Chart(title, described, width, height, tuple(sorted(marks, key=_is_grid, reverse=True)))
+    named = Mark("faint", ((width / 2, height - 4),), text=x_title, anchor="middle")
+    grid = *_up(y_axis, 50, width - 14), *_across(x_axis, top + 6, height - 40, width)
+    return Chart(title, described, width, height, (*grid, named, *marks))
 
 
 @dataclass(frozen=True)
@@ -442,17 +433,14 @@ def plane_chart(
 
 def _fitted(points: Sequence[Place], box: Box) -> list[Place]:
     """Return points moved and scaled into a box, with room for labels around them."""
-    across, up = zip(*points, strict=True)
-    spread = max(max(across) - min(across), max(up) - min(up)) or 1
-    room_across, room_up = (box[2] - box[0]) * 0.7, (box[3] - box[1]) * 0.84
-    factor = min(room_across / (max(across) - min(across) or spread),
-                 room_up / (max(up) - min(up) or spread))  # fmt: skip
-    middle = (max(across) + min(across)) / 2, (max(up) + min(up)) / 2
+    places = np.array(points, float)
+    low, high = places.min(axis=0), places.max(axis=0)
+    room = 0.7 * (box[2] - box[0]), 0.84 * (box[3] - box[1])
+    factor = min(room / np.where(high > low, high - low, (high - low).max() or 1))
+    middle = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     return [
-        ((box[0] + box[2]) / 2 + factor * (x - middle[0]),
-         (box[1] + box[3]) / 2 - factor * (y - middle[1]))
-        for x, y in points
-    ]  # fmt: skip
+        (float(x), float(y)) for x, y in middle + factor * (places - (low + high) / 2) * (1, -1)
+    ]
 
 
 _AROUND = tuple(
@@ -556,7 +544,3 @@ def _up(axis: Axis, left: float, end: float) -> list[Mark]:
         marks.append(Mark("grid", ((left, y), (end, y))))
         marks.append(Mark("faint", ((left - 6, y + 4),), text=text, anchor="end"))
     return marks
-
-
-def _is_grid(mark: Mark) -> bool:
-    return mark.look == "grid"

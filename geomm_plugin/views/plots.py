@@ -143,12 +143,11 @@ def plot_learning_curve(rows: Sequence[Mapping[str, Any]], *, pair: str | None =
     known = list(dict.fromkeys(row["pair"] for row in rows))
     if not rows or (pair is not None and pair not in known):
         raise ParameterError(f"No mapper was scored on {pair}; there are {', '.join(known)}.")
-    chosen = sorted(
-        (row for row in rows if row["pair"] == (pair or known[-1])), key=lambda row: row["size"]
-    )
+    chosen = [row for row in rows if row["pair"] == (pair or known[-1])]
     lines = []
-    for mapper in dict.fromkeys(row["mapper"] for row in rows):
+    for mapper in dict.fromkeys(row["mapper"] for row in chosen):
         own = [row for row in chosen if row["mapper"] == mapper]
+        own.sort(key=lambda row: row["size"])
         points = [(row["size"], row["p@1"]) for row in own]
         lines.append(Line(mapper, points, [(row["p@1_low"], row["p@1_high"]) for row in own]))
     title = "source words in the training dictionary"
