@@ -105,7 +105,7 @@ class Table(ABC):
     def _repr_html_(self) -> str:
         """Return the table as a notebook shows it."""
         notes = (f"<p>{escaped(note)}</p>" for note in self.notes())
-        return "".join([*map(_html_table, self.tables()), *notes])
+        return "".join([*map(html_table, self.tables()), *notes])
 
     def __str__(self) -> str:
         tables = map(text_of_cells, self.tables())
@@ -237,17 +237,38 @@ def _latex_cell(cell: Cell) -> str:
     return text + _latex_text(cell.after).replace("{*}", "$^{*}$")
 
 
-def _html_table(cells: Cells) -> str:
+def html_table(cells: Cells, identifier: str = "") -> str:
+    """Return header and rows in HTML, every text escaped; the best is bold, numbers have class n.
+
+    Parameters
+    ----------
+    identifier
+        The table's id, for a script.
+    """
     header, *body = cells
-    head = "".join(f"<th>{escaped(cell.text)}</th>" for cell in header)
-    lines = ["".join(_html_cell(cell) for cell in line) for line in body]
-    table = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table>"
+    shown = [[cell for cell in column if cell.text] for column in zip(*body, strict=True)]
+    kinds = ['class="n" ' * any(cell.number for cell in column) for column in shown]
+    titles = zip(kinds or [""] * len(header), header, strict=True)
+    head = "".join(f'<th {kind}scope="col">{escaped(cell.text)}</th>' for kind, cell in titles)
+    lines = "".join(f"<tr>{_html_line(line)}</tr>" for line in body)
+    named = f' id="{escaped(identifier)}"' if identifier else ""
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>"
+    return f'<table class="sortable"{named}>{inside}</table>'
 
 
-def _html_cell(cell: Cell) -> str:
-    text = escaped(cell.text)
-    if cell.place in (1, 2):
-        element = "b" if cell.place == 1 else "u"
-        text = f"<{element}>{text}</{element}>"
-    return f"<td>{text}{escaped(cell.after)}</td>"
+def _html_line(line: Sequence[Cell]) -> str:
+    name, bracket, parameters = (escaped(text) for text in line[0].text.partition("("))
+    cells = [f'<th scope="row">{name}<wbr><small>{bracket}{parameters}</small></th>']
+    last = max(at for at, cell in enumerate(line) if cell.text or not cell.number)
+    for cell in line[1 : last + 1]:
+        text, after = (escaped(text.replace("-", "−") if cell.number else text)
+                       for text in (cell.text, cell.after))  # fmt: skip
+        if cell.place in (1, 2):
+            element = "b" if cell.place == 1 else "u"
+            text = f"<{element}>{text}</{element}>"
+        kind = ' class="n"' if cell.number else ""
+        cells.append(f"<td{kind}>{text}{after and f'<small>{after}</small>'}</td>")
+    if last < len(line) - 1 and not line[last].number:  # a reason, and no numbers
+        reason = escaped(line[last].text)
+        cells[last] = f'<td class="failed" colspan="{len(line) - last}">{reason}</td>'
+    return "".join(cells)

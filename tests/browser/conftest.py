@@ -54,7 +54,8 @@ class Page:
         return waiting.until(found, f"{selector} with {text!r}")
 
     def texts(self, selector):
-        return [element.get_attribute("textContent") for element in self.find(selector)]
+        script = "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)"
+        return self.run(script, selector)
 
     def complaints(self):
         return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -171,7 +171,12 @@ def test_words_labels_files_and_errors_are_escaped():
 
 def test_the_table_holds_the_numbers_of_the_comparison(comparison):
     parsed = Parsed(comparison.to_html())
-    shown = {*parsed.text_in("td"), *parsed.text_in("b"), *parsed.text_in("small")}
+    shown = {
+        *parsed.text_in("td"),
+        *parsed.text_in("b"),
+        *parsed.text_in("u"),
+        *parsed.text_in("small"),
+    }
     for row in comparison.rows:
         if row["error"] is None:
             numbers = row["p@1"], row["coverage"]

@@ -36,7 +36,9 @@ function sortBy(table, column) {
 
 for (const table of document.querySelectorAll(".sortable")) {
   [...table.tHead.rows[0].cells].forEach((cell, column) => {
-    cell.querySelector("button").addEventListener("click", () => sortBy(table, column));
+    const button = element("button", { type: "button" }, cell.textContent);
+    button.addEventListener("click", () => sortBy(table, column));
+    cell.replaceChildren(button);
   });
 }
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from geomm_plugin import text
 from geomm_plugin.evaluation.breakdown import break_down
 from geomm_plugin.evaluation.metrics import precision_at
 from geomm_plugin.evaluation.outcome import Comparison, TaskTable
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, is_significant
-from geomm_plugin.evaluation.table import Cell
+from geomm_plugin.evaluation.table import html_table
 from geomm_plugin.evaluation.task import AVERAGE
 from geomm_plugin.evaluation.translation import WORDS, Evaluation
 from geomm_plugin.views.charts import Interval, Line, interval_chart, line_chart, number
@@ -54,7 +55,7 @@ def about_text(part: TaskTable, row: dict[str, Any], without: str = "task") -> s
     """Say what a row is about, e.g. "en-es, csls"; pairs and retrievals speak for themselves."""
     about = {n: row[n] for n in part.about if row.get(n) and n not in ("task", without)}
     plain = ("pair", "retrieval")
-    return ", ".join(text if n in plain else f"{n} {text}" for n, text in about.items())
+    return ", ".join(value if n in plain else f"{n} {value}" for n, value in about.items())
 
 
 def verdict(rows: Sequence[dict[str, Any]], main: str, baseline: str) -> str:
@@ -165,43 +166,13 @@ def _sortable_table(part: TaskTable) -> Markup:
     header, *lines = part.cells()
     about = [tuple(row.get(name, "") for name in part.about) for row in part.rows]
     pairs = list(dict.fromkeys(row.get("pair") for row in part.rows))
-    order = sorted(
-        range(len(lines)),
-        key=lambda n: (pairs.index(part.rows[n].get("pair")), about.index(about[n])),
-    )
-    numbers = [
-        any(line[at].number and line[at].text for line in lines) for at in range(len(header))
+    order = [
+        (pairs.index(row.get("pair")), about.index(own))
+        for row, own in zip(part.rows, about, strict=True)
     ]
-    head = [
-        tag(
-            "th", tag("button", cell.text, type="button"), scope="col", class_="n" if is_n else None
-        )
-        for cell, is_n in zip(header, numbers, strict=True)
-    ]
-    body = [tag("tr", _cells_of(lines[n], part.rows[n]["error"] is not None)) for n in order]
-    identifier = "numbers" if part.task == WORDS else None
-    table = tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="sortable",
-                id=identifier)  # fmt: skip
-    return scroll(table, f"All numbers of {part.task}")
-
-
-def _cells_of(line: Sequence[Cell], failed: bool) -> list[Markup]:
-    name, bracket, parameters = line[0].text.partition("(")  # parameters may break the line
-    label = tag("th", name, tag("wbr"), tag("small", bracket, parameters), scope="row")
-    if failed:  # what the row is about, the reason, and cells of numbers that are empty
-        *about, reason = [cell.text for cell in line[1:] if not cell.number]
-        width = len(line) - 1 - len(about)
-        failure = tag("td", reason, colspan=width, class_="failed")
-        return [label, *(tag("td", text) for text in about), failure]
-    cells = [label]
-    for cell in line[1:]:
-        if cell.number:
-            text, after = (part.replace("-", "−") for part in (cell.text, cell.after))
-            shown = tag("b", text) if cell.place == 1 else text
-            cells.append(tag("td", shown, tag("small", after) if after else "", class_="n"))
-        else:
-            cells.append(tag("td", cell.text))
-    return cells
+    ordered = [lines[n] for n in sorted(range(len(lines)), key=order.__getitem__)]
+    identifier = "numbers" if part.task == WORDS else ""
+    return scroll(Markup(html_table([header, *ordered], identifier)), f"All numbers of {part.task}")
 
 
 def scroll(table: Markup, name: str) -> Markup:
@@ -275,41 +246,34 @@ def _changes_of(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 
 def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
     """Show what went in: files, dictionaries, parameters, versions, and the command."""
-    files = [
-        [role, file.content, _size(file.size), tag("code", file.path)]
-        for role, file in provenance.files
-    ]
+    files = [[role, each.content, _size(each.size), each.path] for role, each in provenance.files]
     run = next((run for run in comparison.runs if run.evaluations), None)
     evaluations = {} if run is None else {e.pair: e for e in run.evaluations}
     words = []
     for pair, evaluation in evaluations.items():
         missing, more = ", ".join(evaluation.missing[:8]), len(evaluation.missing) - 8
         rest = f" and {more:,} more" if more > 0 else ""
-        share = f"{evaluation.coverage:.1%} of the test words"
-        lost = f"not in the vocabularies: {missing}{rest}" if missing else ""
-        words.append(["-".join(pair), f"{len(evaluation.words):,} evaluated", share, lost])
-    mappers: list[Sequence[Content]] = []
+        shares = f"{len(evaluation.words):,}", f"{evaluation.coverage:.1%}"
+        words.append(["-".join(pair), *shares, missing + rest])
+    mappers = []
     for each in comparison.runs:
         parameters = ", ".join(f"{name}={value!r}" for name, value in each.parameters.items())
-        mappers.append([each.label, parameters, [tag("p", line) for line in _notes(each)]])
+        mappers.append([each.label, parameters, "; ".join(_notes(each))])
     versions = ", ".join(f"{name} {version}" for name, version in provenance.versions.items())
     parts: list[Content] = []
-    for title, rows in (("Files", files), ("Test words", words), ("Mappers", mappers)):
+    for title, columns, rows in (
+        ("Files", ("for", "content", "size", "path"), files),
+        ("Test words", ("pair", "evaluated", "coverage", "not in the vocabularies"), words),
+        ("Mappers", ("mapper", "parameters", "notes"), mappers),
+    ):
         if rows:
-            parts += [tag("h3", title), scroll(_plain_table(rows), title)]
+            table = Markup(text.html_table(columns, rows))
+            parts += [tag("h3", title), scroll(table, title)]
     parts += [tag("h3", "Made with"), tag("p", f"{versions}. {provenance.day}.")]
     if provenance.command is not None:
         command = tag("pre", tag("code", provenance.command), tabindex=0)
         parts += [tag("h3", "To make it again"), command]
     return tag("section", tag("h2", "Data and method"), details("What went in", parts))
-
-
-def _plain_table(rows: Sequence[Sequence[Content]]) -> Markup:
-    lines = [
-        tag("tr", tag("th", row[0], scope="row"), [tag("td", cell) for cell in row[1:]])
-        for row in rows
-    ]
-    return tag("table", tag("tbody", lines))
 
 
 def _size(count: int | None) -> str:
