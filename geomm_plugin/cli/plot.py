@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +24,45 @@ from geomm_plugin.storage import load_mapper
 if TYPE_CHECKING:
     from geomm_plugin.views.charts import Chart
 
-output_option = click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=forms.OUTPUT,
-    help="The picture: .png, .svg or .pdf.",
-)
-font_option = click.option(
-    "--font",
-    multiple=True,
-    help="A font to try first, e.g. 'Noto Sans CJK JP' for Japanese words. Repeatable.",
+
+@dataclass(frozen=True)
+class Picture:
+    """The file of a picture, and the fonts of its words."""
+
+    output: Path
+    font: tuple[str, ...]
+
+    def check(self, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
+        """Find out before the work whether the picture can be made."""
+        from geomm_plugin.views.plots import check_suffix
+
+        check_suffix(self.output)
+        check_outputs(embeddings, others)
+
+    def save(self, chart: Chart, run: options.Run) -> None:
+        """Write it."""
+        from geomm_plugin.views.plots import save_figure
+
+        save_figure(chart, self.output, fonts=self.font)
+        if not (run.quiet or run.json):
+            show(f"Wrote {self.output}")
+
+
+picture_options = options.as_group(
+    "picture",
+    Picture,
+    click.option(
+        "--output",
+        "-o",
+        required=True,
+        type=forms.OUTPUT,
+        help="The picture: .png, .svg or .pdf.",
+    ),
+    click.option(
+        "--font",
+        multiple=True,
+        help="A font to try first, e.g. 'Noto Sans CJK JP' for Japanese words. Repeatable.",
+    ),
 )
 
 
@@ -61,15 +89,13 @@ def command() -> None:
     type=click.Path(path_type=Path),
     help="Translations to join; by default those that the mapper finds.",
 )
-@output_option
-@font_option
+@picture_options
 @options.space_options(files=False)
 @options.run_options()
 def space(
     arguments: tuple[str, ...],
     dictionary: Path | None,
-    output: Path,
-    font: tuple[str, ...],
+    picture: Picture,
     files: options.SpaceFiles,
     run: options.Run,
 ) -> None:
@@ -90,7 +116,7 @@ def space(
             "en=en.vec es=es.vec en-es dog cat."
         )
     model, pair, *words = others
-    _check(output, specs, [Path(model)])
+    picture.check(specs, [Path(model)])
     mapper = load_mapper(model)
     with run.shown():
         read: dict[str, Embeddings] = replace(files, embeddings=specs).read()
@@ -98,22 +124,15 @@ def space(
         mapped = mapper.map({source: read[source], target: read[target]})
         pairs = _translations(mapped, source, target, words, dictionary)
         chart = plot_space(read, mapped, source, target, pairs)
-    _save(chart, output, font, run)
+    picture.save(chart, run)
 
 
 @command.command(cls=Command)
 @click.argument("comparison", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--retrieval", "-r", help="Which retrieval is drawn; by default the first.")
-@output_option
-@font_option
+@picture_options
 @options.run_options()
-def scores(
-    comparison: Path,
-    retrieval: str | None,
-    output: Path,
-    font: tuple[str, ...],
-    run: options.Run,
-) -> None:
+def scores(comparison: Path, retrieval: str | None, picture: Picture, run: options.Run) -> None:
     """Draw P@1 with its intervals, from what `geomm compare --json` printed (- reads a pipe).
 
     \b
@@ -122,17 +141,16 @@ def scores(
     """
     from geomm_plugin.views.plots import plot_scores
 
-    _check(output)
+    picture.check()
     rows = _read_rows(comparison, "p@1")
-    _save(plot_scores(rows, retrieval=retrieval), output, font, run)
+    picture.save(plot_scores(rows, retrieval=retrieval), run)
 
 
 @command.command("lambda", cls=Command)
 @click.argument("model", type=click.Path(path_type=Path))
-@output_option
-@font_option
+@picture_options
 @options.run_options()
-def regularization(model: Path, output: Path, font: tuple[str, ...], run: options.Run) -> None:
+def regularization(model: Path, picture: Picture, run: options.Run) -> None:
     """Draw the held-out P@1 of every lambda that a saved mapper tried.
 
     \b
@@ -141,8 +159,8 @@ def regularization(model: Path, output: Path, font: tuple[str, ...], run: option
     """
     from geomm_plugin.views.plots import plot_regularization
 
-    _check(output)
-    _save(plot_regularization(load_mapper(model).report_), output, font, run)
+    picture.check()
+    picture.save(plot_regularization(load_mapper(model).report_), run)
 
 
 @command.command(cls=Command)
@@ -156,8 +174,7 @@ def regularization(model: Path, output: Path, font: tuple[str, ...], run: option
     help="Source words in the training dictionary; by default 25, 50, 100, ... Repeatable.",
 )
 @click.option("--pair", help="Which language pair is drawn; by default the average of all.")
-@output_option
-@font_option
+@picture_options
 @options.run_options(as_json="a size, too")
 def learning(
     files: options.SpaceFiles,
@@ -165,8 +182,7 @@ def learning(
     test: tuple[str, ...],
     size: tuple[int, ...],
     pair: str | None,
-    output: Path,
-    font: tuple[str, ...],
+    picture: Picture,
     run: options.Run,
 ) -> None:
     """Fit mappers on ever larger parts of the dictionaries, and draw P@1 against their size.
@@ -179,7 +195,7 @@ def learning(
     from geomm_plugin.evaluation.comparison import SIZES, learning_curve
     from geomm_plugin.views.plots import plot_learning_curve
 
-    _check(output)
+    picture.check()
     chosen = choose_mappers(fit.mapper, fit.set)
     with run.shown():
         read = files.read()
@@ -188,23 +204,7 @@ def learning(
         rows = learning_curve(chosen, read, train, tests, sizes=size or SIZES, jobs=1)
     if run.json:
         run.report(rows)
-    _save(plot_learning_curve(rows, pair=pair), output, font, run)
-
-
-def _check(output: Path, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
-    """Find out before the work whether the picture can be made."""
-    from geomm_plugin.views.plots import check_suffix
-
-    check_suffix(output)
-    check_outputs(embeddings, others)
-
-
-def _save(chart: Chart, output: Path, fonts: Sequence[str], run: options.Run) -> None:
-    from geomm_plugin.views.plots import save_figure
-
-    save_figure(chart, output, fonts=fonts)
-    if not (run.quiet or run.json):
-        show(f"Wrote {output}")
+    picture.save(plot_learning_curve(rows, pair=pair), run)
 
 
 def _translations(
