@@ -73,6 +73,12 @@ class TaskTable(Table):
         return [name for name in names if f"n_words {name}" in self.details]
 
     @property
+    def kinds(self) -> list[str]:
+        """The columns behind the mapper's that say what a row is about."""
+        task = [] if self.task == WORDS else ["task"]
+        return list(dict.fromkeys([*task, *self.about]))
+
+    @property
     def plain_details(self) -> list[str]:
         """The details without groups of words."""
         groups = {f"{what} {group}" for group in self.groups for what in ("p@1", "n_words")}
@@ -106,16 +112,15 @@ class TaskTable(Table):
             Reasons of failures are cut to one line of so many characters; by default they are
             whole.
         """
-        lead = ["mapper", *([] if self.task == WORDS else ["task"])]
-        lead += [name for name in self.about if name not in lead]
+        lead = self.kinds
         cost = ["fit_seconds", "peak_memory_mb"] if self.task == WORDS else []
-        header = [*lead, f"{self.title(self.main)} [95 %]", f"against {self.baseline}"]
+        header = ["mapper", *lead, f"{self.title(self.main)} [95 %]", f"against {self.baseline}"]
         header += [f"P@1 {group} (words)" for group in self.groups]
         header += [self.title(name) for name in (*self.others, *self.plain_details)]
         header += ["fit s", "fit MB"] if cost else []
         table = [[Cell(title) for title in header]]
         for row, place in zip(self.rows, self.places(), strict=True):
-            line = [Cell(row.get(name, "")) for name in lead]
+            line = [_mapper(row), *(Cell(row.get(name, "")) for name in lead)]
             if row["error"] is not None:
                 line.append(Cell(one_line(row["error"], widest_reason)))
                 table.append(line + [EMPTY] * (len(header) - len(line)))
@@ -306,9 +311,9 @@ class Comparison(Table):
         """Return header and rows of translation as short texts."""
         return self.part().cells()
 
-    def tables(self, widest_reason: int | None = None) -> list[Cells]:
+    def tables(self) -> list[Cells]:
         """Return header and rows of each task."""
-        return [part.cells(widest_reason) for part in self.parts]
+        return [part.cells() for part in self.parts]
 
     def paper_tables(self) -> list[Cells]:
         """Return the main score of each task in percent, a column for each pair."""
@@ -321,7 +326,9 @@ class Comparison(Table):
     def __str__(self) -> str:
         """Return the tables in columns; long reasons stand whole below them."""
         widest = WIDEST_REASON if terminal_width() is None else REASON_ON_TERMINAL
-        tables = map(text_of_cells, self.tables(widest))
+        tables = [
+            text_of_cells(part.cells(widest), range(1, 1 + len(part.kinds))) for part in self.parts
+        ]
         return "\n".join(["\n\n".join(tables), *self.notes(), *self._reasons()])
 
     def _reasons(self) -> Iterator[str]:
@@ -382,6 +389,11 @@ def one_line(text: str, widest: int | None = None) -> str:
     """Return a reason on one line, cut to so many characters."""
     line = " ".join(text.split())
     return line if widest is None or len(line) <= widest else line[: widest - 1].rstrip() + "…"
+
+
+def _mapper(row: dict[str, Any]) -> Cell:
+    name, bracket, parameters = row["mapper"].partition("(")
+    return Cell(name, after=bracket + parameters)
 
 
 def _scored(row: dict[str, Any], name: str, place: int | None) -> Cell:

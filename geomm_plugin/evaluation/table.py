@@ -22,7 +22,7 @@ from geomm_plugin.text import escaped, printable, terminal_width
 if TYPE_CHECKING:
     import pandas
 
-GAP = "  "  # between columns of text
+GAP = 2  # blanks between columns of text
 NARROW_COLUMN = 12  # characters; such a column, mostly of numbers, is not folded
 
 
@@ -139,32 +139,52 @@ def text_table(rows: list[list[str]]) -> str:
     return text_of_cells([[Cell(text) for text in row] for row in rows])
 
 
-def text_of_cells(cells: Cells) -> str:
-    """Return header and rows in columns, no wider than the terminal, if there is one."""
+def text_of_cells(cells: Cells, by: Sequence[int] = ()) -> str:
+    """Return header and rows in columns, no wider than the terminal, if there is one.
+
+    Parameters
+    ----------
+    by
+        Columns by which rows are divided into several tables where one would be too wide.
+    """
     lines = [[printable(cell.text + cell.after) for cell in line] for line in cells]
-    width = terminal_width()
-    natural = sum(max(map(len, column)) + len(GAP) for column in zip(*lines, strict=True))
-    if width is None or natural - len(GAP) <= width:
+    width, natural = terminal_width(), _width(lines)
+    if width is None or natural <= width:
         return _columns(lines, natural)
+    kinds: dict[tuple[str, ...], Cells] = {}
+    for line in cells[1:]:
+        kinds.setdefault(tuple(line[at].text for at in by), [cells[0]]).append(line)
+    if len(kinds) > 1:
+        return "\n".join(map(text_of_cells, kinds.values()))
     header, *body = lines
     values = [{line[at] for line in body} for at in range(len(header))]
     same = [at for at in range(1, len(header)) if len(body) > 1 and len(values[at]) == 1]
     once = ", ".join(f"{header[at]} {body[0][at]}" for at in same if body[0][at])
     rest = [[_on_two_lines(c) for at, c in enumerate(line) if at not in same] for line in cells]
-    return "\n".join([*([_columns([[once]], width)] if once else []), _columns(rest, width)])
+    gap = GAP if _width(rest) <= width else 1
+    return "\n".join([*([_columns([[once]], width)] if once else []), _columns(rest, width, gap)])
 
 
 def _on_two_lines(cell: Cell) -> str:
     return "\n".join(printable(text.strip()) for text in (cell.text, cell.after) if text)
 
 
-def _columns(rows: list[list[str]], width: int) -> str:
+def _width(rows: list[list[str]]) -> int:
+    """Return how wide columns are where nothing is folded."""
+    longest = (
+        max(len(part) for text in column for part in text.split("\n"))
+        for column in zip(*rows, strict=True)
+    )
+    return sum(length + GAP for length in longest) - GAP
+
+
+def _columns(rows: list[list[str]], width: int, gap: int = GAP) -> str:
     """Return rows in columns that together are no wider than this; long texts are folded."""
     from rich.console import Console
     from rich.table import Table as Columns
     from rich.text import Text
 
-    table = Columns(box=None, pad_edge=False, show_header=False, padding=(0, len(GAP), 0, 0))
+    table = Columns(box=None, pad_edge=False, show_header=False, padding=(0, gap, 0, 0))
     for column in zip(*rows, strict=True):
         longest = max(len(word) for text in column for word in text.split("\n"))
         table.add_column(overflow="fold", no_wrap=longest <= NARROW_COLUMN)

@@ -4,6 +4,15 @@ from geomm_plugin.testing.feature_contract import check_feature
 from geomm_plugin.testing.format_contract import check_format
 from geomm_plugin.testing.mapper_contract import check_mapper
 from geomm_plugin.testing.seed_contract import check_seed
+from geomm_plugin.testing.task_contract import check_task
 from geomm_plugin.testing.toys import Toy, make_toy
 
-__all__ = ["Toy", "check_feature", "check_format", "check_mapper", "check_seed", "make_toy"]
+__all__ = [
+    "Toy",
+    "check_feature",
+    "check_format",
+    "check_mapper",
+    "check_seed",
+    "check_task",
+    "make_toy",
+]
