@@ -8,9 +8,9 @@ every word of a dictionary judges, and two methods are compared word by word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs, folds
 from geomm_plugin.fit_report import Choice, FitReport
+from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import unit
@@ -32,6 +33,9 @@ SPARE_WORDS = 500  # source words that a dictionary must have before it is cross
 MOST_FOLDS = 5  # of cross-fitting
 CHOOSING = "Choosing lambda"
 
+PATIENCE = 5  # steps of a descent without a better held-out P@1 after which no more are tried
+
+State = TypeVar("State")  # of a descent
 # From a candidate to (A_source, A_target); what all candidates share is computed before.
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
 
@@ -85,6 +89,51 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
         at = list(candidates).index(best_of(candidates[::2]))
         best = best_of(candidates[max(at - 1, 0) : at + 2])
     return Choice(best, dict(sorted(scores.items())))
+
+
+def descend(
+    edge: Edge,
+    report: FitReport,
+    descent: Callable[[Edge, FitReport, int], Iterator[tuple[State, float]]],
+    maps_of: Callable[[State], tuple[Matrix, Matrix]],
+    *,
+    iterations: int | Literal["auto"],
+    most: int,
+    otherwise: int,
+    seed: int,
+    task: str,
+) -> State:
+    """Return where a descent is after some steps; "auto": the best number on held-out words.
+
+    Parameters
+    ----------
+    descent
+        Yields the start and what so many steps reach at most, each with its loss.
+    otherwise
+        The number of steps where too few words are there to hold any out.
+    """
+    story = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
+    count = 0 if iterations == "auto" else iterations
+    if iterations == "auto":
+        curve: list[float] = []
+        for train, held_out in splits(edge.pairs, seed)[:1]:
+            pool, part = Pool(edge.x, edge.z, held_out), replace(edge, pairs=train)
+            with progress.task(f"Choosing iterations of {edge}", most, "steps") as advance:
+                for state, _ in descent(part, FitReport(), most):
+                    curve.append(pool.precision(*maps_of(state)))
+                    advance(1)
+                    if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
+                        break
+        count = int(np.argmax(curve)) if curve else otherwise
+        story["held-out p@1"] = curve
+    losses: list[float] = []
+    with progress.task(f"{task} {edge}", total=count + 1, unit="steps") as advance:
+        for step in descent(edge, report, count):
+            state, loss = step
+            losses.append(loss)
+            advance(1, f"loss {loss:.4f}")
+    story["iterations"], story["losses"] = len(losses) - 1, losses
+    return state
 
 
 def _precision(tried: tuple[Trial, float]) -> float:

@@ -18,17 +18,16 @@ words, so that if none helps the result *is* the start.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import Pool, splits
+from geomm_plugin.fitting.held_out import descend
 from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
@@ -38,7 +37,6 @@ from geomm_plugin.rows import Rows
 
 TILE_ROWS = 512  # dictionary words that are compared with the vocabulary at a time: 20 MB at 10,000
 REFRESH = 10  # steps after which hard negatives are looked for again
-PATIENCE = 5  # steps without a better held-out P@1 after which no more are tried
 
 Sides: TypeAlias = tuple[Matrix, Matrix]
 Negatives: TypeAlias = npt.NDArray[np.intp]  # a row of words for each pair
@@ -61,21 +59,17 @@ class Contrastive(TwoSidedMapper):
 
     def learn_sides(self, edge: Edge, report: FitReport) -> Sides:
         """Return both maps after the given number of steps, or the best on held-out words."""
-        descent = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
-        if self.iterations == "auto":
-            curve = self._held_out_curve(edge)
-            count = int(np.argmax(curve)) if curve else 0
-            descent["held-out p@1"] = curve
-        else:
-            count = self.iterations
-        losses: list[float] = []
-        with progress.task(f"Contrastive {edge}", total=count + 1, unit="steps") as advance:
-            for each in self.descent(edge, self.first_maps(edge, report), count):
-                sides, loss = each
-                losses.append(loss)
-                advance(1, f"loss {loss:.4f}")
-        descent["iterations"], descent["losses"] = count, losses
-        return sides
+        return descend(
+            edge,
+            report,
+            lambda edge, report, count: self.descent(edge, self.first_maps(edge, report), count),
+            lambda sides: sides,
+            iterations=self.iterations,
+            most=self.max_iterations,
+            otherwise=0,
+            seed=self.seed,
+            task="Contrastive",
+        )
 
     def first_maps(self, edge: Edge, report: FitReport) -> Sides:
         """Return the maps of the closed form."""
@@ -99,24 +93,6 @@ class Contrastive(TwoSidedMapper):
                 a - rate * slope for a, rate, slope in zip(sides, rates, slopes, strict=True)
             )
             sides = source, target
-
-    def _held_out_curve(self, edge: Edge) -> list[float]:
-        """Return P@1 on held-out words after 0, 1, 2, ... steps; empty if there are too few."""
-        curve: list[float] = []
-        for train, held_out in splits(edge.pairs, self.seed)[:1]:
-            pool = Pool(edge.x, edge.z, held_out)
-            part = replace(edge, pairs=train)
-            with progress.task(
-                f"Choosing iterations of {edge}", self.max_iterations, "steps"
-            ) as advance:
-                for sides, _ in self.descent(
-                    part, self.first_maps(part, FitReport()), self.max_iterations
-                ):
-                    curve.append(pool.precision(*sides))
-                    advance(1)
-                    if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
-                        break
-        return curve
 
 
 def _rate(step: float, matrix: Matrix, slope: Matrix) -> float:

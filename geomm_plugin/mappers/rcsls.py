@@ -21,16 +21,15 @@ W translates better in both directions on every pair we tried, so this is the de
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import Pool, splits
+from geomm_plugin.fitting.held_out import descend
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
@@ -42,7 +41,6 @@ TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others 
 TILE_COLUMNS = 4096
 MAX_KEPT_BYTES = 128_000_000  # of a language's normalized rows; more are normalized in each pass
 SMALLEST_STEP = 1e-3  # of the first one; below, the loss is as low as it gets
-PATIENCE = 5  # steps without a better held-out P@1 after which no more are tried
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -67,21 +65,17 @@ class RCSLS(HubMapper):
 
     def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W after the given number of steps, or the best on held-out words."""
-        descent = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
-        if self.iterations == "auto":
-            curve = self._held_out_curve(edge)
-            count = int(np.argmax(curve)) if curve else min(10, self.max_iterations)
-            descent["held-out p@1"] = curve
-        else:
-            count = self.iterations
-        losses: list[float] = []
-        with progress.task(f"RCSLS {edge}", total=count + 1, unit="steps") as advance:
-            for step in self.descent(edge, self.start(edge, report), count):
-                W, loss = step
-                losses.append(loss)
-                advance(1, f"loss {loss:.4f}")
-        descent["iterations"], descent["losses"] = len(losses) - 1, losses
-        return W
+        return descend(
+            edge,
+            report,
+            lambda edge, report, count: self.descent(edge, self.start(edge, report), count),
+            self.two_maps,
+            iterations=self.iterations,
+            most=self.max_iterations,
+            otherwise=min(10, self.max_iterations),
+            seed=self.seed,
+            task="RCSLS",
+        )
 
     def descent(self, edge: Edge, W: Matrix, count: int) -> Iterator[tuple[Matrix, float]]:
         """Yield W and its loss: the start, then up to `count` steps, each below the one before."""
@@ -113,24 +107,6 @@ class RCSLS(HubMapper):
         p, s, v = svd(W)
         clipped: Matrix = (p * np.minimum(s, 1)) @ v.T
         return clipped
-
-    def _held_out_curve(self, edge: Edge) -> list[float]:
-        """Return P@1 on held-out words after 0, 1, 2, ... steps; empty if there are too few."""
-        parts = splits(edge.pairs, self.seed)[:1]
-        curve: list[float] = []
-        for train, held_out in parts:
-            pool = Pool(edge.x, edge.z, held_out)
-            part = replace(edge, pairs=train)
-            descent = self.descent(part, self.start(part, FitReport()), self.max_iterations)
-            with progress.task(
-                f"Choosing iterations of {edge}", self.max_iterations, "steps"
-            ) as advance:
-                for W, _ in descent:
-                    curve.append(pool.precision(*self.two_maps(W)))
-                    advance(1)
-                    if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
-                        break
-        return curve
 
 
 Vectors: TypeAlias = Rows | Matrix

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 from geomm_plugin import registry
 from geomm_plugin.fitting.seeds.adversarial import Adversarial
-from geomm_plugin.fitting.seeds.gromov_wasserstein import GromovWasserstein
 from geomm_plugin.fitting.seeds.icp import ClosestPoints
 from geomm_plugin.fitting.seeds.seed import Language, Seed
 from geomm_plugin.fitting.seeds.spelling import Cognates, Identical, Numerals
-from geomm_plugin.fitting.seeds.structure import SortedRows
+from geomm_plugin.fitting.seeds.structure import GromovWasserstein, SortedRows
 from geomm_plugin.fitting.seeds.wasserstein import Wasserstein
 from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.registry.parameters import check_parameters, parameters_of, split_choice

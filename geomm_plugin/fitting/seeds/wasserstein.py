@@ -22,8 +22,8 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import polar
-from geomm_plugin.fitting.seeds.gromov_wasserstein import in_deviations, sinkhorn
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.fitting.seeds.structure import in_deviations, sinkhorn
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.retrieval import mutual_neighbors

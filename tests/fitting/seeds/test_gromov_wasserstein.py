@@ -1,7 +1,7 @@
 import numpy as np
 
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.gromov_wasserstein import GromovWasserstein, sinkhorn
+from geomm_plugin.fitting.seeds.structure import GromovWasserstein, sinkhorn
 
 
 def share_right(pairs):
