@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_READ_AT_ONCE = 2**20  # bytes
+from geomm_plugin.errors import FileError
+from geomm_plugin.files.stamps import Stamp, files_in, sha256_of, stamps
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class SourceFile:
     path: str
     size: int | None
     content: str  # e.g. "5,000 pairs", "200,000 words x 300"
-    # The parts as they were on disk, which tells whether they can be read again as they were.
-    parts: tuple[tuple[str, int, int], ...] = field(default=(), repr=False)  # path, size, time
+    # The files as they were on disk, which tells whether they can be read again as they were.
+    parts: tuple[tuple[Path, Stamp], ...] = field(default=(), repr=False)
 
     @classmethod
     def read_from(cls, path: Path, content: str, parts: Iterable[Path] | None = None) -> SourceFile:
@@ -34,13 +35,16 @@ class SourceFile:
         parts
             The files that were looked into, where they are not the path itself.
         """
-        stamps = _stamps([path] if parts is None else parts)
-        size = sum(size for _, size, _ in stamps) if stamps else None
-        return cls(str(path), size, content, stamps)
+        inside = [file for part in ([path] if parts is None else parts) for file in files_in(part)]
+        known = [(file, stamp) for file, stamp in stamps(inside).items() if stamp is not None]
+        if len(known) < len(set(inside)):  # a pipe
+            known = []
+        size = sum(stamp.size for _, stamp in known) if known else None
+        return cls(str(path), size, content, tuple(known))
 
     def is_current(self) -> bool:
-        """True if the parts are still as they were; of a pipe nothing is known."""
-        return _stamps(Path(path) for path, _, _ in self.parts) == self.parts
+        """True if the files are still as they were; of a pipe nothing is known."""
+        return stamps(path for path, _ in self.parts) == dict(self.parts)
 
     def sha256(self) -> str | None:
         """Return the checksum of the bytes on disk; None for a pipe, and for what has changed.
@@ -50,8 +54,8 @@ class SourceFile:
         if not self.parts or not self.is_current():
             return None
         try:
-            sums = [_checksum(Path(path)) for path, _, _ in self.parts]
-        except OSError:
+            sums = [sha256_of(path) for path, _ in self.parts]
+        except FileError:
             return None
         if len(sums) == 1:
             return sums[0]
@@ -65,28 +69,3 @@ class SourceFile:
             "content": self.content,
             "sha256": self.sha256(),
         }
-
-
-def _stamps(paths: Iterable[Path]) -> tuple[tuple[str, int, int], ...]:
-    """Return path, size and time of plain files, also of those in folders; none if one is not."""
-    stamps = []
-    try:
-        for path in paths:
-            inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-            for file in inside:
-                if file.is_file():
-                    known = file.stat()
-                    stamps.append((str(file), known.st_size, known.st_mtime_ns))
-                elif not file.is_dir():  # a pipe
-                    return ()
-    except OSError:
-        return ()
-    return tuple(stamps)
-
-
-def _checksum(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_READ_AT_ONCE):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -1,13 +1,10 @@
-"""[read/export] Named arrays in safetensors files, which are not trusted, and their checksum."""
+"""[read/export] Named arrays in safetensors files, which are not trusted."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.errors import FormatError
@@ -36,18 +33,6 @@ def read_arrays(path: Path) -> tuple[dict[str, str], Arrays]:
         raise
     except Exception as error:
         raise _damaged(path, error) from error
-
-
-def checksum(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Return the SHA-256 of metadata and arrays, independent of their order."""
-    digest = hashlib.sha256()
-    for name in sorted(metadata):
-        digest.update(f"{name!r}: {metadata[name]!r}\n".encode("utf-8", "backslashreplace"))
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name!r}: {array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
 
 
 def _damaged(path: Path, error: Exception) -> FormatError:

@@ -23,10 +23,11 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import TILES, Tiles, Vector
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.atomic import atomic_file, check_writable
 from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
 from geomm_plugin.files.publication import published
+from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.files.trust import is_trusted
 from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
@@ -119,7 +120,7 @@ def to_bytes(means: Mapping[str, Vector]) -> bytes:
 
     arrays = {name: np.ascontiguousarray(array) for name, array in means.items()}
     # One entry: the library writes several in any order, and equal means give equal files.
-    content: bytes = save(arrays, {"format": f"{FORMAT} {checksum({}, arrays)}"})
+    content: bytes = save(arrays, {"format": f"{FORMAT} {sha256_of_arrays(arrays)}"})
     return content
 
 
@@ -154,7 +155,7 @@ def _read(path: Path, count: int | None) -> dict[str, Vector]:
     described = metadata.get("format", "")
     if not described.startswith(f"{FORMAT} "):
         raise FormatError(f"{path} holds no neighbourhoods that this version reads.")
-    if described != f"{FORMAT} {checksum({}, arrays)}":
+    if described != f"{FORMAT} {sha256_of_arrays(arrays)}":
         raise FormatError(f"{path} is damaged: its checksum differs from what it holds.")
     for array in arrays.values():
         # A comparison with NaN is false, so that this also finds what is not finite.

@@ -18,7 +18,8 @@ from geomm_plugin import (
     save_mapper,
 )
 from geomm_plugin.errors import GeommError
-from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.array_file import read_arrays
+from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing import make_toy
@@ -141,7 +142,7 @@ def test_translation_matrices(folder, data):
         if name == "mapper" and isinstance(changed, dict):
             changed["checksum"] = _checksum(changed)
         remarks[name] = json.dumps(changed)
-        remarks["sha256"] = checksum(remarks, arrays)
+        remarks["sha256"] = sha256_of_arrays(arrays, remarks)
         path.write_bytes(save(arrays, remarks))
     found = answer(lambda: TranslationMatrix.load(path), path)
     if not isinstance(found, GeommError):

@@ -19,7 +19,8 @@ from geomm_plugin import (
 )
 from geomm_plugin.alignment import check
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.array_file import read_arrays
+from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.formats import read_languages
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
@@ -132,7 +133,7 @@ def rewrite(path, change):
     """Write the file again as somebody else would, with a checksum that fits."""
     _, arrays = read_arrays(path)
     arrays = {name: change(array) for name, array in arrays.items()}
-    path.write_bytes(save(arrays, {"format": f"{FORMAT} {checksum({}, arrays)}"}))
+    path.write_bytes(save(arrays, {"format": f"{FORMAT} {sha256_of_arrays(arrays)}"}))
 
 
 def flip(path):

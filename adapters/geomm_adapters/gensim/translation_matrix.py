@@ -30,8 +30,9 @@ from geomm_plugin.errors import (
     UnknownNameError,
 )
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.atomic import atomic_file
+from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
@@ -200,7 +201,7 @@ class TranslationMatrix:
             "words": json.dumps([self.source_word, self.target_word]),
         }
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        header["sha256"] = checksum(header, contiguous)
+        header["sha256"] = sha256_of_arrays(contiguous, header)
         with atomic_file(Path(fname)) as part:
             disk.write_file(part, save(contiguous, header))
 
@@ -280,7 +281,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, Matrix]]:
         ) from error
     if header.get("kind") != KIND:
         raise FormatError(f"{path}: holds arrays, but not those of a TranslationMatrix.")
-    if header.pop("sha256", None) != checksum(header, arrays):
+    if header.pop("sha256", None) != sha256_of_arrays(arrays, header):
         raise FormatError(
             f"{path}: its checksum differs from what it holds. The file is damaged; copy it again, "
             "or train and save again."

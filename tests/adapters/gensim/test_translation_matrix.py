@@ -26,7 +26,8 @@ from geomm_plugin.errors import (
     GeommError,
     NotFittedError,
 )
-from geomm_plugin.files.array_file import checksum, read_arrays
+from geomm_plugin.files.array_file import read_arrays
+from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.normalize import unit
 
 gensim = pytest.importorskip("gensim")
@@ -215,7 +216,7 @@ def test_subwords_survive_saving(tmp_path):
     packed["source"]["subwords"]["bucket"] = 10**12
     header["languages"] = json.dumps(packed)
     del header["sha256"]
-    header["sha256"] = checksum(header, arrays)
+    header["sha256"] = sha256_of_arrays(arrays, header)
     save_file(arrays, tmp_path / "model", header)
     with pytest.raises(FormatError, match="100 rows for 1000000000000 buckets"):
         TranslationMatrix.load(tmp_path / "model")
@@ -247,7 +248,7 @@ def test_remarks_that_are_not_its_own_are_refused(tmp_path, trained, changes):
     header, arrays = read_arrays(tmp_path / "model")
     del header["sha256"]
     header |= changes
-    header["sha256"] = checksum(header, arrays)
+    header["sha256"] = sha256_of_arrays(arrays, header)
     save_file(arrays, tmp_path / "model", header)
     with pytest.raises(FormatError, match="model"):
         TranslationMatrix.load(tmp_path / "model")
