@@ -12,8 +12,8 @@ PACKAGES = {"geomm_plugin": ROOT, "geomm_adapters": ROOT / "adapters"}
 # name that fits a module is its room. A module may import from its own room and from those above it
 # in this list.
 ROOMS = (
-    ("errors", "text", "progress", "arrays", "factorization", "source_file"),
-    ("registry", "files", "work"),
+    ("errors", "text", "progress", "arrays", "factorization"),
+    ("registry", "files", "work", "source_file"),
     ("rows", "embeddings", "dictionary", "language_graph", "normalize"),
     ("formats", "file_parts"),
     ("datasets",),
