@@ -292,12 +292,12 @@ class SharedSpace(Mapping[str, Embeddings]):
     def _unseen(self, word: str, language: str) -> Vector:
         try:
             return self.vector(language, word)
-        except UnknownNameError as error:
+        except UnknownNameError:
             raise UnknownNameError(
                 f"The word {word!r} is not among the {len(self[language])} words of {language}. "
                 "Check its spelling and letter case, and the order of the languages; words "
                 "outside the vocabulary need embeddings with subwords (a fastText .bin)."
-            ) from error
+            ) from None
 
 
 def _best_both_ways(
