@@ -70,6 +70,7 @@ def test_shares_make_up_the_score():
     for answer in answers:
         assert list(answer["shares"]) == ["csls", "letters"]
         assert sum(answer["shares"].values()) == pytest.approx(answer["score"])
+    assert 0 < sum(answer["probability"] for answer in answers) <= len(answers)
     assert "shares" not in Explorer({"one": space}).translate(0, "en", 2, "csls")["es"][0]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import RowIndices
+from geomm_plugin.arrays import RowIndices, Vector
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.retrieval import Index, Reranked, UnitRows
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
@@ -95,7 +95,8 @@ class Explorer:
     ) -> dict[str, list[dict[str, Any]]]:
         """Return the best translations of a word in each other language, with their scores.
 
-        Those of "reranked" come with their `shares`: what CSLS and each feature add to the score.
+        Those of "reranked" come with the `probability` that they are right, and with `shares`: what
+        CSLS and each feature add to the score.
         """
         if retrieval not in RETRIEVALS:
             raise ParameterError(f"The retrieval is one of {', '.join(RETRIEVALS)}.")
@@ -126,13 +127,17 @@ class Explorer:
         space, row = self._space(mapper), self._row(language, row)
         index, lock = self._index(mapper, language, target, retrieval)
         query = space.unit_rows(language).take(np.array([row]))
+        count = min(count, len(self._vocabularies[target]))
         with lock:
-            nearest = index.search(query, min(count, len(self._vocabularies[target])))
-            shares = _shares(index, query, nearest.indices[0])
+            if isinstance(index, RerankedIndex):
+                nearest, probabilities = index.search_with_probabilities(query, count)
+                reasons = _reasons(index, query, nearest.indices[0], probabilities[0])
+            else:
+                nearest, reasons = index.search(query, count), [{}] * count
         return [
-            self._word(target, int(where)) | {"score": float(score)} | share
-            for where, score, share in zip(
-                nearest.indices[0], nearest.scores[0], shares, strict=True
+            self._word(target, int(where)) | {"score": float(score)} | reason
+            for where, score, reason in zip(
+                nearest.indices[0], nearest.scores[0], reasons, strict=True
             )
         ]
 
@@ -195,15 +200,18 @@ class Explorer:
         return row
 
 
-def _shares(index: Index, query: UnitRows, targets: RowIndices) -> list[dict[str, Any]]:
-    """Return what makes up the score of each target, where an index tells."""
-    if not isinstance(index, RerankedIndex):
-        return [{} for _ in targets]
+def _reasons(
+    index: RerankedIndex, query: UnitRows, targets: RowIndices, probabilities: Vector
+) -> list[dict[str, Any]]:
+    """Return how probably each target is right, and what makes up its score."""
     shares = index.shares(query, targets)
     names = {"base": str(Reranked().base)}
     return [
-        {"shares": {names.get(name, name): float(share[at]) for name, share in shares.items()}}
-        for at in range(len(targets))
+        {
+            "probability": float(probability),
+            "shares": {names.get(name, name): float(share[at]) for name, share in shares.items()},
+        }
+        for at, probability in enumerate(probabilities)
     ]
 
 

@@ -132,7 +132,7 @@ function translation(word, _, answers) {
     type: "button", class: "word", lang: languageTag(word.language), dir: "auto", title: word.word, "data-key": key(word),
   }, word.word);
   button.addEventListener("click", () => choose(word));
-  const shown = word.probability === undefined ? number(word.score) : `${Math.round(100 * word.probability)} %`;
+  const shown = word.probability === undefined ? number(word.score) : percent(word.probability);
   const score = element("span", { class: "score" }, shown);
   if (!word.shares) return element("li", {}, button, score);
   const low = Math.min(...answers.map((answer) => sum(answer.shares, -1)));
@@ -183,11 +183,15 @@ function shareList({ shares, score }) {
 }
 
 function shareClass(i) {
-  return i ? `share ${colorClass(i + 2)}` : "share base";
+  return i ? `share ${colorClass((i + 2) % 7)}` : "share base"; // the eighth color is grey, too
 }
 
 function number(value) {
-  return value.toFixed(3).replace("-", "\u2212");
+  return value.toFixed(3).replace(/^-(?=0\.0+$)/, "").replace("-", "\u2212");
+}
+
+function percent(share) {
+  return share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`;
 }
 
 function showExamples(words) {

@@ -77,7 +77,7 @@ function placeLabels(groups, places, width, height) {
     const [x, y] = fits ?? [places[i].x + gap + w <= width ? gap : -gap - w, -h / 2];
     text.setAttribute("x", x);
     text.setAttribute("y", y + h * 0.79); // from the top of the text to its baseline
-    if (fits) taken.push(box(places[i].x + x, places[i].y + y, w, h, i));
+    if (fits) taken.push(box(places[i].x + x - 3, places[i].y + y, w + 6, h, i));
     else if (i > 0) text.setAttribute("class", "hidden");
   });
 }
