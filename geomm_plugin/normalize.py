@@ -92,7 +92,7 @@ class Normalizer:
             learnt: dict[int, Vector] = {}
             for position, step in enumerate(self._plain):
                 if step in LEARNT_STEPS:
-                    learnt[position] = self._learn(step, Rows(rows), learnt, position)
+                    learnt[position] = self._learn(step, Rows.of(rows), learnt, position)
             self.learnt[language] = learnt
         return self
 
@@ -120,7 +120,7 @@ class Normalizer:
 
     def view(self, language: str, vectors: Matrix | Rows) -> Rows:
         """Return the language's vectors, normalized when rows are asked for."""
-        return Rows(vectors).map(partial(self.transform, language))
+        return Rows.of(vectors).map(partial(self.transform, language))
 
     def state(self) -> dict[str, Vector]:
         """Return what was learnt, as named arrays."""

@@ -35,7 +35,7 @@ class Rows(NDArrayOperatorsMixin):
     Parameters
     ----------
     source
-        An array, which is not copied, a table in a file, or other rows.
+        An array, which is not copied, a table in a file; or other rows, with a function.
     function
         What is done to rows of the source, in blocks of any size; nothing by default.
     keep
@@ -56,12 +56,17 @@ class Rows(NDArrayOperatorsMixin):
         keep: bool = False,
         task: str = "",
     ):
-        self.source = source if function is None or isinstance(source, Rows) else Rows(source)
+        self.source = source if function is None else Rows.of(source)
         self.function = function
         self.keep = keep
         self.task = task
         self._kept: Matrix | None = None
         self._grams: dict[int, Matrix] = {}
+
+    @classmethod
+    def of(cls, vectors: Matrix | Rows) -> Rows:
+        """Return rows themselves, or those of an array."""
+        return vectors if isinstance(vectors, Rows) else cls(vectors)
 
     @classmethod
     def of_file(cls, path: Path) -> Rows:
@@ -90,30 +95,25 @@ class Rows(NDArrayOperatorsMixin):
     @property
     def stored(self) -> Matrix | None:
         """All rows where they lie, in memory or in a file; None if they are yet to be made."""
-        if self._kept is not None:
-            return self._kept
         if self.function is not None:
-            return None
-        if isinstance(self.source, Rows):
-            return self.source.stored
+            return self._kept
         table: Matrix = self.source if isinstance(self.source, np.ndarray) else self.source[:]
         return table
 
     @property
     def raw(self) -> Rows:
         """The rows at the beginning of the chain, before any function."""
-        return self.source.raw if isinstance(self.source, Rows) else Rows(self.source)
+        return self if self.function is None else self.source.raw
 
     @property
     def functions(self) -> list[RowFunction]:
         """The functions that raw rows go through, the first one first."""
-        before = self.source.functions if isinstance(self.source, Rows) else []
-        return before if self.function is None else [*before, self.function]
+        return [] if self.function is None else [*self.source.functions, self.function]
 
     def on(self, raw: Rows) -> Rows:
         """Return what the same functions make of other raw rows, such as one of a new word."""
         if self.function is None:
-            return self.source.on(raw) if isinstance(self.source, Rows) else raw
+            return raw
         return self.source.on(raw).map(self.function, keep=self.keep, task=self.task)
 
     def take(self, rows: RowIndices | slice) -> Matrix:
@@ -133,8 +133,6 @@ class Rows(NDArrayOperatorsMixin):
         stored = self.stored
         if stored is not None:
             return stored
-        if isinstance(self.source, Rows) and self.function is None:
-            return self.source.all()
         made = self._make()
         if self.keep:
             self._kept = made
@@ -146,12 +144,12 @@ class Rows(NDArrayOperatorsMixin):
 
     def select(self, rows: RowIndices | slice) -> Rows:
         """Return some of the rows, still to be made."""
-        if isinstance(self.source, Rows):
-            selected = Rows(self.source.select(rows), self.function, keep=self.keep, task=self.task)
-            selected._kept = None if self._kept is None else self._kept[rows]
-        else:
-            table = self.source
+        table = self.source
+        if self.function is None:
             selected = Rows(table[rows] if isinstance(table, np.ndarray) else table.select(rows))
+        else:
+            selected = Rows(table.select(rows), self.function, keep=self.keep, task=self.task)
+            selected._kept = None if self._kept is None else self._kept[rows]
         selected.is_finite = self.is_finite
         return selected
 
@@ -189,9 +187,7 @@ class Rows(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
-        if hasattr(
-            type(self), name
-        ):  # a property of ours; what it raised looked like a missing one
+        if hasattr(type(self), name):  # a property of ours, which raised an AttributeError
             return object.__getattribute__(self, name)
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"Rows have no attribute {name!r}.")
@@ -202,13 +198,12 @@ class Rows(NDArrayOperatorsMixin):
 
     def _given(self, rows: RowIndices | slice) -> Matrix:
         """Return some rows of the source."""
-        given: Matrix
-        given = self.source.take(rows) if isinstance(self.source, Rows) else self.source[rows]
+        given: Matrix = self.source[rows] if self.function is None else self.source.take(rows)
         return given
 
     def _make(self) -> Matrix:
         """Make all rows; where the function left every block as it was, they are the source's."""
-        assert self.function is not None and isinstance(self.source, Rows)
+        assert self.function is not None
         stored = self.source.stored
         is_source = False
         made = np.empty(self.shape, self.dtype)  # memory that nobody writes to is not taken

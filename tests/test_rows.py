@@ -33,7 +33,7 @@ def stack(array, folder):
     double = Counting()
     yield Rows(array), array
     yield Rows.of_file(folder / "rows.npy"), array
-    yield Rows(Rows(array)), array
+    yield Rows.of(Rows(array)), array
     for keep in (False, True):
         yield Rows(array).map(double, keep=keep), double(array)
         yield Rows.of_file(folder / "rows.npy").map(double, keep=keep), double(array)
@@ -106,7 +106,7 @@ def test_all_rows_are_made_once_where_they_are_kept_and_each_time_elsewhere(arra
 
 
 def test_arrays_and_files_are_not_copied(array, tmp_path):
-    assert Rows(array).all() is array and Rows(Rows(array)).stored is array
+    assert Rows(array).all() is array and Rows.of(array).stored is array
     assert np.shares_memory(Rows(array).take(slice(3)), array)
     np.save(tmp_path / "rows.npy", array)
     everything = Rows.of_file(tmp_path / "rows.npy").all()
