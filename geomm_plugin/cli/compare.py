@@ -84,7 +84,7 @@ def command(
     save: Path | None,
     run: options.Run,
 ) -> None:
-    """Fit mappers on the same data, score them on the same words, and say whose lead is luck.
+    """Fit mappers on the same data, score them on the same words, and test whose lead is chance.
 
     P@1 comes with a 95 % bootstrap interval, and its difference from the baseline with the p-value
     of McNemar's paired test, adjusted for the number of mappers (Holm). Each mapper runs in a
@@ -205,5 +205,5 @@ class RunsSoFar:
             raise
         finally:
             if self.file is not None:
-                with suppress(OSError):  # told already
+                with suppress(OSError):  # a warning said so already
                     self.file.close()

@@ -40,7 +40,7 @@ from geomm_plugin.retrieval import CSLS, Cosine
 HUB_WORDS = 10_000  # frequent words of each language that hubs are looked for among
 RELATED_WORDS = 1000  # translated words whose relations are compared
 FOLDS = 5
-MAX_IDENTICAL_SHARE = 0.2  # of a dictionary's pairs, before it is told
+MAX_IDENTICAL_SHARE = 0.2  # of a dictionary's pairs, above which the advice says so
 SUSPICIOUS_BELOW_MEDIAN = 3.0  # robust standard deviations
 
 

@@ -26,7 +26,7 @@ def choose_mappers(
     Parameters
     ----------
     mappers
-        "all" stands for every registered mapper that is not named beside it.
+        "all" stands for every registered mapper that is not named as well.
     settings
         Texts PARAMETER=VALUE for all mappers made from texts that have such a parameter.
     """

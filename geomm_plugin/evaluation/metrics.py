@@ -42,7 +42,7 @@ MRR = Metric("mrr", lambda ranks: 1.0 / ranks)
 
 
 def depth_of(metrics: Iterable[Metric]) -> int | None:
-    """Return the deepest rank that any of the metrics tells from deeper ones."""
+    """Return the deepest rank that matters to any of the metrics."""
     depths = [metric.depth for metric in metrics]
     return None if None in depths else max((depth for depth in depths if depth), default=1)
 

@@ -319,10 +319,6 @@ class Comparison(Table):
         """Return the main score of each task in percent, a column for each pair."""
         return [cells for part in self.parts for cells in part.paper_tables()]
 
-    def table(self) -> list[list[str]]:
-        """Return header and rows of translation as texts."""
-        return [[cell.text + cell.after for cell in line] for line in self.cells()]
-
     def __str__(self) -> str:
         """Return the tables in columns; long reasons stand whole below them."""
         widest = WIDEST_REASON if terminal_width() is None else REASON_ON_TERMINAL

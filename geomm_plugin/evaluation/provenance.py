@@ -84,7 +84,7 @@ def provenance_of(
 
 
 def mapper_columns(parameters: Mapping[str, Any], *reports: FitReport) -> dict[str, Any]:
-    """Return what rows tell of a mapper: its parameters, and lambda as chosen by dictionary."""
+    """Return the columns about a mapper: its parameters, and lambda as chosen by dictionary."""
     chosen: dict[str, float] = {}
     for report in reports:
         with suppress(FormatError):  # a report that is not as ours are

@@ -171,4 +171,4 @@ def test_points_are_told_by_spelling_in_table_and_page(tmp_path):
     page = tmp_path / "report.html"
     done = invoke("-m", "procrustes", "--by", "spelling", "--html", str(page))
     assert done.exit_code == 0 and "P@1 cognate (words)" in done.stdout
-    assert "identical spelling: P@1 of" in page.read_text(encoding="utf-8")
+    assert "P@1 by spelling" in page.read_text(encoding="utf-8")
