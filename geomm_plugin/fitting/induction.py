@@ -11,7 +11,7 @@ pairs, which says how good maps are without a dictionary). `induce` finds pairs 
 - `union`: the best translation of every word, in both directions, as the GeoMM paper does; a pair
   found twice counts twice.
 
-Candidates are shortlisted (`geomm_plugin.retrieval.shortlist`): the few pairs that a list misses
+Candidates are shortlisted (`geomm_plugin.retrieval.both_ways`): the few pairs that a list misses
 are missed in one round of many. The lists of one search can serve the next rounds, too.
 """
 
@@ -29,8 +29,7 @@ from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval.mutual import best_neighbors
-from geomm_plugin.retrieval.shortlist import Shortlist
+from geomm_plugin.retrieval.both_ways import Shortlist, best_neighbors
 from geomm_plugin.rows import Rows
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below

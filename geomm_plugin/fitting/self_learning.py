@@ -50,7 +50,7 @@ from geomm_plugin.fitting.unsupervised import ConfirmedMapper, PairFit, seeded_p
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast, Within
-from geomm_plugin.retrieval.shortlist import Shortlist
+from geomm_plugin.retrieval.both_ways import Shortlist
 
 CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
 FIRST_WORDS = 10_000  # the vocabulary of all searches but the last, six times as fast as the last

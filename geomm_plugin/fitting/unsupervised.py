@@ -41,7 +41,7 @@ from geomm_plugin.fitting.seeds import Language, Seed
 from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Vectors
-from geomm_plugin.retrieval import Raised, mutual_neighbors
+from geomm_plugin.retrieval import PairBonus, mutual_neighbors
 from geomm_plugin.rows import Rows
 
 MIN_CSLS_GAIN = 5e-3  # of the best mean CSLS so far, relative; a smaller rise counts as none
@@ -126,7 +126,7 @@ def grow(
     pairs: RowPairs,
     fit: PairFit,
     stage: Stage,
-    raised: Raised | None = None,
+    raised: PairBonus | None = None,
 ) -> Growth:
     """Fit and pair up until the mean CSLS rises no more.
 
@@ -163,11 +163,11 @@ def rotation(x: Matrix | Rows, z: Matrix | Rows) -> PairFit:
 
 
 def mutual_pairs(
-    x: Matrix, z: Matrix, source: Matrix, target: Matrix, raised: Raised | None = None
+    x: Matrix, z: Matrix, source: Matrix, target: Matrix, raised: PairBonus | None = None
 ) -> Paired:
     """Return the pairs that are each other's best after the maps, and their mean CSLS."""
     rows, columns, scores = mutual_neighbors(
-        unit_images(x, source), unit_images(z, target), raised=raised
+        unit_images(x, source), unit_images(z, target), bonus=raised
     )
     pairs = weighted_pairs(rows, columns, np.maximum(scores, LEAST_WEIGHT))
     return Paired(pairs, float(scores.mean()) if len(scores) else -1.0)

@@ -34,7 +34,7 @@ from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.registry.parameters import AtLeast
-from geomm_plugin.retrieval.exact.best import Best
+from geomm_plugin.retrieval.exact.top_k import TopK
 from geomm_plugin.rows import Rows
 
 TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
@@ -140,7 +140,7 @@ class RelaxedCSLS:
     def _neighbor_means(self, own: Vectors, words: RowIndices, W: Matrix, other: Vectors) -> Matrix:
         """Return for each word the mean of the k vectors nearest to it after W."""
         count = min(self.vocabulary, len(other))
-        best = Best(len(words), min(self.k, count))
+        best = TopK(len(words), min(self.k, count))
         mapped = own[words].astype(np.float32) @ W.astype(np.float32)
         for first in range(0, count, TILE_COLUMNS):
             columns = other[first : min(first + TILE_COLUMNS, count)].astype(np.float32).T

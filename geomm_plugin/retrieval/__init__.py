@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from geomm_plugin.registry.hookspecs import hookimpl
+from geomm_plugin.retrieval.both_ways import (
+    BestNeighbors,
+    PairBonus,
+    best_neighbors,
+    mutual_neighbors,
+)
 from geomm_plugin.retrieval.cosine import Cosine
 from geomm_plugin.retrieval.csls import CSLS
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
 from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
-from geomm_plugin.retrieval.mutual import BestNeighbors, Raised, best_neighbors, mutual_neighbors
 from geomm_plugin.retrieval.rerank import (
     EditSimilarity,
     Endings,
@@ -43,7 +48,7 @@ __all__ = [
     "KnownBias",
     "LanguageRows",
     "Neighbors",
-    "Raised",
+    "PairBonus",
     "Reranked",
     "Retrieval",
     "Rows",

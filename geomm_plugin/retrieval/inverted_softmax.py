@@ -11,13 +11,13 @@ from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.registry.parameters import Within, check_parameters
 from geomm_plugin.retrieval.exact.bias import POLICY, Bias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.exact.dots import rounding
-from geomm_plugin.retrieval.exact.quantizer import (
+from geomm_plugin.retrieval.exact.bounds import (
     Quantizer,
     cell_tiles,
     cells_for,
     cost_of_probes,
 )
+from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 

@@ -29,7 +29,7 @@ from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
 from geomm_plugin.files.publication import published
 from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.files.trust import is_trusted
-from geomm_plugin.retrieval.mutual import neighborhoods
+from geomm_plugin.retrieval.both_ways import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
 SUFFIX = ".neighborhoods"

@@ -18,9 +18,9 @@ from geomm_plugin.retrieval import (
     mutual_neighbors,
 )
 from geomm_plugin.retrieval.exact.bias import SearchPolicy
+from geomm_plugin.retrieval.exact.bounds import Sketch, make_sketch, shorten
 from geomm_plugin.retrieval.exact.dots import exact_dots
 from geomm_plugin.retrieval.exact.neighborhood import neighborhood_means
-from geomm_plugin.retrieval.exact.sketch import Sketch, make_sketch, shorten
 from geomm_plugin.retrieval.inverted_softmax import learn_temperature
 
 KINDS = ("scattered", "clustered", "tied", "repeated", "collapsed", "nearly collapsed", "some zero")
@@ -346,7 +346,7 @@ def test_memory_does_not_grow_with_the_largest_cell(method):
 
 
 def test_few_of_many_nearly_equal_vectors_are_compared_exactly(monkeypatch):
-    from geomm_plugin.retrieval.exact import best
+    from geomm_plugin.retrieval.exact import top_k
 
     counts = []
 
@@ -354,7 +354,7 @@ def test_few_of_many_nearly_equal_vectors_are_compared_exactly(monkeypatch):
         counts.append(len(query_rows))
         return exact_dots(queries, query_rows, vectors, vector_rows)
 
-    monkeypatch.setattr(best, "exact_dots", counted)
+    monkeypatch.setattr(top_k, "exact_dots", counted)
     for kind in ("collapsed", "nearly collapsed"):
         vectors = rows(np.random.default_rng(18), 900, 20, kind)
         found = neighborhood_means(vectors, vectors, 10)

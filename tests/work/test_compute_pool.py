@@ -10,9 +10,9 @@ from geomm_plugin import Embeddings, evaluate, get_mapper
 from geomm_plugin.arrays import Tiles
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import CSLS, best_neighbors, shortlist
+from geomm_plugin.retrieval import CSLS, best_neighbors
+from geomm_plugin.retrieval.both_ways import Shortlist, neighborhoods
 from geomm_plugin.retrieval.exact.bias import SearchPolicy
-from geomm_plugin.retrieval.mutual import neighborhoods
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.testing import make_toy
 from geomm_plugin.work import compute_pool, each_part, pool_size
@@ -127,18 +127,17 @@ def test_a_fit_chooses_the_same_with_a_pool():
             assert np.array_equal(divided.matrices_[language], matrix)
 
 
-def test_shortlists_are_the_same_to_the_bit_for_any_pool(monkeypatch):
+def test_shortlists_are_the_same_to_the_bit_for_any_pool():
     random = np.random.default_rng(5)
-    monkeypatch.setattr(shortlist, "LEAST_ROWS", 10)
     x, z = (unit(random.standard_normal((900, 40)).astype(np.float32)) for _ in range(2))
     x[100:300] = x[0]  # many that are equal
     z[50:90] = z[1]
     tiles = Tiles(64, 128)
-    whole = shortlist.Shortlist.search(x, z, tiles)
+    whole = Shortlist.search(x, z, least_rows=10, tiles=tiles)
     best = whole.best(x, z)
     for jobs in (2, 3, 50):
         with compute_pool(jobs):
-            found = shortlist.Shortlist.search(x, z, tiles)
+            found = Shortlist.search(x, z, least_rows=10, tiles=tiles)
             again = found.best(x, z)
         assert np.array_equal(found.of_source, whole.of_source)
         assert np.array_equal(found.of_target, whole.of_target)

@@ -17,7 +17,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Raised
+from geomm_plugin.retrieval import PairBonus
 from geomm_plugin.rows import Rows
 
 
@@ -54,7 +54,7 @@ class Seed(ABC):
     def pairs(self, source: Language, target: Language) -> RowPairs:
         """Return pairs of rows, marked as induced, with a weight each (1 on average)."""
 
-    def raised(self, source: Language, target: Language) -> Raised | None:
+    def raised(self, source: Language, target: Language) -> PairBonus | None:
         """Return pairs that keep a bonus while the seed's pairs grow; None if there are none."""
         return None
 

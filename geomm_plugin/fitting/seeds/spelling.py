@@ -24,7 +24,7 @@ from geomm_plugin.dictionary import Dictionary, RowPairs
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
 from geomm_plugin.registry.parameters import AtLeast, Within
-from geomm_plugin.retrieval import Raised
+from geomm_plugin.retrieval import PairBonus
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
 MARKS = ".,:/%+-"  # what a number may hold besides digits
@@ -105,14 +105,14 @@ class Cognates(Seed):
         )
         return weighted_pairs(rows, columns, cosines)
 
-    def raised(self, source: Language, target: Language) -> Raised | None:
+    def raised(self, source: Language, target: Language) -> PairBonus | None:
         """Return words spelt alike, with their bonus."""
         if not self.letters:
             return None
         rows, columns, cosines = alike_rows(
             source.words[: self.words], target.words[: self.words], MIN_RAISED, RAISED_PER_WORD
         )
-        return Raised(rows, columns, self.letters * (cosines - cosines**2 / 2))
+        return PairBonus(rows, columns, self.letters * (cosines - cosines**2 / 2))
 
 
 def cognates(

@@ -86,7 +86,7 @@ class Bias(ABC):
             Whose best targets are looked for; a bias may bound those near them alone.
         """
         missing = np.flatnonzero(np.isnan(self._values))
-        if not len(missing):
+        if not len(missing) or not questions:
             return
         pays = self.policy.bounds
         if pays is None:

@@ -20,9 +20,9 @@ from geomm_plugin.arrays import (
     slices,
 )
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.dots import exact_dots, rounding
+from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
 from geomm_plugin.retrieval.interface import Index, Neighbors
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
 from geomm_plugin.work import each_part, pool_size
@@ -167,11 +167,11 @@ class BiasedIndex(Index):
             count += np.bincount(row[exact >= score[row]], minlength=len(queries))
         return count
 
-    def _shortlist(self, queries: Matrix, size: int, nearest: bool) -> tuple[Best, Vector]:
+    def _shortlist(self, queries: Matrix, size: int, nearest: bool) -> tuple[TopK, Vector]:
         """Return the targets with the highest bounds, and the mean cosine of the nearest ones."""
-        best = Best(len(queries), min(size, len(self.target)))
+        best = TopK(len(queries), min(size, len(self.target)))
         neighbors = min(self.bias.neighbors, len(self.target)) if nearest else 0
-        closest = Best(len(queries), min(neighbors + MORE_THAN_ASKED, len(self.target)))
+        closest = TopK(len(queries), min(neighbors + MORE_THAN_ASKED, len(self.target)))
         for tile in self.tiles.of_columns(len(self.target)):
             values = queries @ self.target[tile].T
             if neighbors:
@@ -182,7 +182,7 @@ class BiasedIndex(Index):
             return best, np.zeros(len(queries))
         return best, best_means(closest, queries, self.target, neighbors, self.tiles)
 
-    def decide(self, queries: Matrix, best: Best, k: int) -> tuple[RowIndices, Matrix]:
+    def decide(self, queries: Matrix, best: TopK, k: int) -> tuple[RowIndices, Matrix]:
         """Return the k best targets and their cos - bias."""
         candidates = Candidates(best, len(self.target))
         candidates.decide(self, queries, candidates.bounds > -np.inf, k)
@@ -219,7 +219,7 @@ class BiasedIndex(Index):
 class Candidates:
     """A shortlist in the order of its bounds, and the exact scores of those already decided."""
 
-    def __init__(self, best: Best, targets: int):
+    def __init__(self, best: TopK, targets: int):
         order = np.argsort(-best.values, axis=1, kind="stable")
         self.bounds = np.take_along_axis(best.values, order, axis=1)
         self.columns = np.take_along_axis(best.columns, order, axis=1)

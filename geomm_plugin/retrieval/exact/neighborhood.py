@@ -14,11 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
-from geomm_plugin.retrieval.exact.best import MORE_THAN_ASKED, Best, best_means
 from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, POLICY, Bias, SearchPolicy
+from geomm_plugin.retrieval.exact.bounds import (
+    Quantizer,
+    Sketch,
+    cell_tiles,
+    cost_of_probes,
+    make_sketch,
+)
 from geomm_plugin.retrieval.exact.dots import rounding
-from geomm_plugin.retrieval.exact.quantizer import Quantizer, cell_tiles, cost_of_probes
-from geomm_plugin.retrieval.exact.sketch import Sketch, make_sketch
+from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
 from geomm_plugin.retrieval.unit_rows import Rows
 from geomm_plugin.work import each_part
 
@@ -61,7 +66,12 @@ class NeighborhoodBias(Bias):
 
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
-        if queries is not None and not self._bounded and self._near_pays(len(queries)):
+        if (
+            queries is not None
+            and len(queries)
+            and not self._bounded
+            and self._near_pays(len(queries))
+        ):
             for _ in range(NEAR_ROUNDS):
                 self._bound_near(queries)
         else:
@@ -77,7 +87,7 @@ class NeighborhoodBias(Bias):
 
     def _bound_near(self, queries: Matrix) -> None:
         """Bound all targets by the neighbours of those that are best by the bounds so far."""
-        leading = Best(len(queries), min(self.policy.near_targets, len(self.target)))
+        leading = TopK(len(queries), min(self.policy.near_targets, len(self.target)))
         for tile in self.tiles.of_columns(len(self.target)):
             gaps = queries @ self.target[tile].T - np.maximum(self.lower[tile], -1)
             leading.update(gaps, tile.start)
@@ -97,7 +107,7 @@ class NeighborhoodBias(Bias):
                 bound = (self.target[tile] @ means.T).max(axis=1) / 2 - self.margin
                 self.lower[tile] = np.fmax(self.lower[tile], bound)
 
-    def _list_means(self, best: Best) -> Matrix:
+    def _list_means(self, best: TopK) -> Matrix:
         """Return the mean row of the k source words at the head of each list."""
         order = np.argsort(-best.values, axis=1, kind="stable")[:, : self.k]
         columns = np.take_along_axis(best.columns, order, axis=1)
@@ -214,9 +224,9 @@ def nearest_of(
     floor: Vector | None = None,
     among: RowIndices | None = None,
     tiles: Tiles = TILES,
-) -> Best:
+) -> TopK:
     """Return the k vectors of the largest query . vector, and a few more, by float32."""
-    best = Best(len(queries), min(k + MORE_THAN_ASKED, len(vectors)), floor)
+    best = TopK(len(queries), min(k + MORE_THAN_ASKED, len(vectors)), floor)
     for tile in tiles.of_columns(len(vectors if among is None else among)):
         rows = tile if among is None else among[tile]
         best.update(queries @ vectors[rows].T, tile.start)

@@ -15,7 +15,7 @@ MORE_THAN_ASKED = 6  # values kept beyond the k largest: rounding may confuse th
 FLOAT64_ROUNDING = 2.0**-29  # as a share of a float32's
 
 
-class Best:
+class TopK:
     """For each row the `size` largest values seen and their columns; the rest is <= `floor`.
 
     Parameters
@@ -31,9 +31,9 @@ class Best:
         if floor is not None:
             self.floor[:] = floor
 
-    def part(self, rows: slice) -> Best:
+    def part(self, rows: slice) -> TopK:
         """Return some rows; what updates them updates these."""
-        part = Best(0, 0)
+        part = TopK(0, 0)
         part.values, part.columns = self.values[rows], self.columns[rows]
         part.floor = self.floor[rows]
         return part
@@ -71,13 +71,13 @@ class Best:
         self.columns[rows] = np.take_along_axis(columns, largest, axis=1)
         self.floor[rows] = np.maximum(self.floor[rows], self.values[rows].min(axis=1))
 
-    def join(self, other: Best) -> None:
+    def join(self, other: TopK) -> None:
         """Take in the lists of other columns for the same rows."""
         self._merge(np.arange(len(self.values)), other.values, other.columns)
         np.maximum(self.floor, other.floor, out=self.floor)
 
     @classmethod
-    def stacked(cls, parts: Sequence[Best]) -> Best:
+    def stacked(cls, parts: Sequence[TopK]) -> TopK:
         """Return the lists of one part's rows after those of the other."""
         best = cls(0, 0)
         best.values = np.concatenate([part.values for part in parts])
@@ -127,7 +127,7 @@ def _reached(tile: Matrix, count: int) -> Vector:
 
 
 def best_means(
-    best: Best, queries: Matrix, vectors: Matrix, k: int, tiles: Tiles = TILES
+    best: TopK, queries: Matrix, vectors: Matrix, k: int, tiles: Tiles = TILES
 ) -> Vector:
     """Return the mean of the k largest query . vector, in float64, from lists of at least k."""
     margin = rounding(queries.shape[1])
