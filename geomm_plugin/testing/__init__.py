@@ -3,6 +3,7 @@
 from geomm_plugin.testing.feature_contract import check_feature
 from geomm_plugin.testing.format_contract import check_format
 from geomm_plugin.testing.mapper_contract import check_mapper
+from geomm_plugin.testing.retrieval_contract import check_retrieval
 from geomm_plugin.testing.seed_contract import check_seed
 from geomm_plugin.testing.task_contract import check_task
 from geomm_plugin.testing.toys import Toy, make_toy
@@ -12,6 +13,7 @@ __all__ = [
     "check_feature",
     "check_format",
     "check_mapper",
+    "check_retrieval",
     "check_seed",
     "check_task",
     "make_toy",

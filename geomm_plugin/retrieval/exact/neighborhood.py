@@ -66,12 +66,7 @@ class NeighborhoodBias(Bias):
 
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
-        if (
-            queries is not None
-            and len(queries)
-            and not self._bounded
-            and self._near_pays(len(queries))
-        ):
+        if questions and queries is not None and self._near_pays(len(queries)):
             for _ in range(NEAR_ROUNDS):
                 self._bound_near(queries)
         else:
@@ -79,8 +74,10 @@ class NeighborhoodBias(Bias):
 
     def _near_pays(self, queries: int) -> bool:
         """Whether bounds from the neighbours of leading targets cost less than any others."""
-        if self.policy.near is not None or self.is_known:
-            return bool(self.policy.near) and not self.is_known
+        if self._bounded or self.is_known:
+            return False
+        if self.policy.near is not None:
+            return self.policy.near
         leading = NEAR_ROUNDS * queries * self.policy.near_targets
         every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
         return leading * (len(self.source) + len(self.target)) <= MAX_NEAR_WORK_SHARE * every
