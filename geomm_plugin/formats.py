@@ -18,11 +18,10 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.factorization import few_threads
-from geomm_plugin.files.atomic import atomic_files
+from geomm_plugin.files.atomic import atomic_files, refuse_moving
 from geomm_plugin.files.outputs import PART
-from geomm_plugin.files.publication import published
+from geomm_plugin.files.stamps import files_in, read_one_version
 from geomm_plugin.files.text_lines import decoded, not_utf8, why_not_utf8
-from geomm_plugin.files.version import ATTEMPTS, Version, files_in, replaced_too_often
 from geomm_plugin.source_file import SourceFile
 
 
@@ -36,10 +35,17 @@ class Format(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     in_utf8: ClassVar[bool] = False  # whether files are text, whose words should be UTF-8
+    streams: ClassVar[bool] = False  # whether `stream` reads a file, some words at a time
 
     @abstractmethod
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the first max_words words of a file, or all."""
+
+    def stream(
+        self, path: Path, max_words: int | None
+    ) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
+        """Read a file of `streams` from its beginning, some words at a time; no word repeats."""
+        raise FormatError(f"The format {self.name!r} is read as a whole.")
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:
@@ -144,31 +150,33 @@ def read_embeddings(
     path = as_path(path)
     if max_words is not None and not (isinstance(max_words, Integral) and max_words >= 1):
         raise ParameterError(f"max_words must be a whole number, at least 1; it is {max_words!r}.")
-    for _ in range(ATTEMPTS):
-        place = existing(path)
-        version = None
-        try:
-            chosen = find_format(place, format)
-            if language is not None:
-                chosen = chosen.of_language(language)
-            with _errors_of_plugins(chosen, path):
-                with suppress(FileError):  # a part is missing: read() says which
-                    version = Version(chosen.files(place))
-                embeddings = chosen.read(place, max_words=max_words)
-                if not isinstance(embeddings, Embeddings):
-                    raise TypeError(f"read() returned a {type(embeddings).__name__}")
-        except (FormatError, OSError) as error:
-            if _is_current(path, place, version):
-                if isinstance(error, GeommError):
-                    raise
-                if isinstance(error, FileNotFoundError) and not path.exists():
-                    raise _missing(path) from error
-                raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
-        else:
-            if version and _is_current(path, place, version):
-                break
-    else:
-        raise replaced_too_often(path)
+    chosen: Format = find_format(existing(path), format)
+    files: list[Path] = []
+
+    def find_files() -> list[Path]:
+        nonlocal chosen
+        chosen = find_format(existing(path), format)
+        if language is not None:
+            chosen = chosen.of_language(language)
+        with _errors_of_plugins(chosen, path):
+            files[:] = chosen.files(path)
+        return files
+
+    def read() -> Embeddings:
+        with _errors_of_plugins(chosen, path):
+            embeddings = chosen.read(existing(path), max_words=max_words)
+            if not isinstance(embeddings, Embeddings):
+                raise TypeError(f"read() returned a {type(embeddings).__name__}")
+            return embeddings
+
+    try:
+        embeddings = read_one_version(find_files, read)
+    except OSError as error:
+        if isinstance(error, GeommError):
+            raise
+        if isinstance(error, FileNotFoundError) and not path.exists():
+            raise _missing(path) from error
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
     if encoding is not None:
         words = decoded(path, embeddings.words, encoding)
         embeddings = Embeddings(
@@ -186,7 +194,7 @@ def read_embeddings(
             stacklevel=2,
         )
     size = f"{len(distinct):,} words x {distinct.dimension}"
-    distinct.file = SourceFile.read_from(path, size, version.stamps)
+    distinct.file = SourceFile.read_from(path, size, files)
     return distinct
 
 
@@ -199,33 +207,19 @@ def read_languages(
     """
     for path in paths.values():
         check_exists(as_path(path))
-    for _ in range(ATTEMPTS):
-        version = version_of(paths.values())
-        languages = {
+    return read_one_version(
+        lambda: [file for path in paths.values() for file in files_of(as_path(path))],
+        lambda: {
             language: read_embeddings(path, max_words=max_words, language=language)
             for language, path in paths.items()
-        }
-        if version.is_current():
-            return languages
-        if not version.can_be_read_again():
-            break
-    raise replaced_too_often(", ".join(map(str, paths.values())))
-
-
-def version_of(paths: Iterable[str | Path]) -> Version:
-    """Return the version of files of embeddings, with all that belongs to them."""
-    return Version(file for path in paths for file in files_of(as_path(path)))
+        },
+    )
 
 
 def files_of(path: Path, format: str | Format | None = None) -> list[Path]:
     """Return the files that a path of embeddings stands for, as they are read at this moment."""
     place = existing(path)
     return find_format(place, format).files(place)
-
-
-def _is_current(path: Path, place: Path, version: Version | None) -> bool:
-    """True if a path still stands for the same files, none of which has changed."""
-    return published(path) == place and (version is None or version.is_current())
 
 
 def write_embeddings(
@@ -286,8 +280,9 @@ def refuse_neighbors(path: Path, outputs: Iterable[Path]) -> None:
     outputs = list(outputs)
     if not path.parent.is_dir():
         return
+    was_killed = any(path.parent.glob(f"{PART}*"))  # a run that had moved the path away
     for output in outputs:
-        if output != path and output.exists() and not path.exists():
+        if output != path and output.exists() and not (path.exists() or was_killed):
             raise FileError(
                 f"{path} is written with {output}, which is there already, as a part of something "
                 "else. Choose another name, or remove that file."
@@ -383,13 +378,11 @@ def check_exists(path: Path) -> None:
 
 
 def existing(path: Path) -> Path:
-    """Return where a path is read at this moment; one that is not there is refused."""
-    place = published(path)
-    while not place.exists():
-        before, place = place, published(path)
-        if place == before and not place.exists():
-            raise _missing(path)
-    return place
+    """Return a path that can be read at this moment; one that is not there is refused."""
+    refuse_moving(path)
+    if not path.exists():
+        raise _missing(path)
+    return path
 
 
 def _missing(path: Path) -> FileError:

@@ -25,12 +25,11 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import Arrays, load_arrays
-from geomm_plugin.files.atomic import as_file_error, atomic_file
-from geomm_plugin.files.lock import locked
+from geomm_plugin.files.atomic import as_file_error, atomic_file, locked, refuse_moving
 from geomm_plugin.files.outputs import make_folders
-from geomm_plugin.files.publication import ALIGNED, published
+from geomm_plugin.files.stamps import read_one_version
 from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.files.version import ATTEMPTS, Version, replaced_too_often
+from geomm_plugin.files.trust import read_plain_file
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import get_mapper
@@ -40,6 +39,7 @@ from geomm_plugin.shared_space import Reranking
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
+ALIGNED, MAPPER_FOLDER = "align.json", "mapper"  # beside aligned files: record and mapper
 NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 RERANKING_ARRAY = "reranking/{}/{}"  # of the number of the entry, and its own name
@@ -53,7 +53,7 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
         raise FileError(f"{path} is a file; a mapper is saved to a folder. Choose another name.")
     make_folders(path)
     # Two runs that save here do so one after the other.
-    with as_file_error(path), locked(path.resolve()):
+    with as_file_error(path), locked(path):
         for name, content in files.items():
             with atomic_file(path / name, follow_links=False) as part:
                 disk.write_file(part, content)
@@ -109,16 +109,10 @@ def load_mapper(path: str | Path) -> Mapper:
     """
     path = Path(path)
     if (path / ALIGNED).is_file() and not (path / JSON_NAME).exists():
-        path = path / "mapper"
-    for _ in range(ATTEMPTS):
-        place = published(path)
-        version = Version([place / JSON_NAME])  # it is replaced last, and names the other file
-        try:
-            return _load_mapper(place)
-        except FileError:
-            if published(path) == place and version.is_current():
-                raise
-    raise replaced_too_often(path)
+        path = path / MAPPER_FOLDER
+    refuse_moving(path)
+    # mapper.json is replaced last, and names the other file.
+    return read_one_version(lambda: [path / JSON_NAME], lambda: _load_mapper(path))
 
 
 def is_saved_name(name: str) -> bool:
@@ -131,7 +125,7 @@ def saved_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
     aligned = [path / ALIGNED] if (path / ALIGNED).is_file() else []
-    folder = path / "mapper" if aligned and not (path / JSON_NAME).exists() else path
+    folder = path / MAPPER_FOLDER if aligned and not (path / JSON_NAME).exists() else path
     if not (folder / JSON_NAME).is_file():
         return []
     return [*aligned, folder / JSON_NAME, *sorted(folder.glob(ARRAYS_NAME.format("*")))]
@@ -236,7 +230,8 @@ def load_reranking(path: str | Path) -> Reranking:
 
     Empty where nothing was learnt.
     """
-    place = published(Path(path))
+    place = Path(path)
+    refuse_moving(place)
     description = parse_description(_read(place / JSON_NAME), place / JSON_NAME)
     entries = description.get("reranking", [])
     arrays = _load_arrays(place, description)[1] if entries else {}
@@ -283,25 +278,9 @@ def _arrays_name(checksum: str) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """Read a plain file of the folder itself: a link may lead anywhere, a device may never end."""
-    try:
-        whole = path.resolve(strict=True)
-        if whole.parent != path.parent.resolve():
-            raise FileError(
-                f"{path} is a link that leads out of its folder, and is not followed. Copy the "
-                "file itself to its place."
-            )
-        if not whole.is_file():
-            raise FileError(f"{path} is no plain file. Copy the folder of the mapper again.")
-        return whole.read_bytes()
-    except FileError:
-        raise
-    except (OSError, RuntimeError, ValueError) as error:  # no file, links in a circle, odd names
-        problem = getattr(error, "strerror", None) or error
-        raise FileError(
-            f"Cannot read {path}: {problem}. A saved mapper is a folder that holds {JSON_NAME} and "
-            "its arrays."
-        ) from error
+    return read_plain_file(
+        path, f"A saved mapper is a folder that holds {JSON_NAME} and its arrays; copy it again."
+    )
 
 
 def _plain(value: object) -> object:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import pickle
 import platform
 import re
 import signal
@@ -397,28 +396,29 @@ def _pickled(job: Job[Any]) -> bytes:
     return call
 
 
-def _answer(call: bytes, *shared: Any) -> bytes:
+def _answer(call: bytes, *shared: Any) -> Any:
     """Do a pickled call in a worker; return its result or its error as (kind, value), pickled."""
-    from joblib.externals.loky.cloudpickle_wrapper import dumps
+    from joblib.externals.loky.cloudpickle_wrapper import dumps, loads
 
     try:
-        function, arguments = pickle.loads(call)  # from the process that started this one
+        function, arguments = loads(call)  # from the process that started this one
     except Exception as error:
         problem = f"it cannot be loaded in another process ({error}). {_ADVICE}"
-        return pickle.dumps(("failure", problem))
+        return dumps(("failure", problem))
     try:
         given = [_loaded(each) if isinstance(each, _Stored) else each for each in shared]
-        answer: bytes = dumps(("result", function(*given, *arguments)))
-        return answer
+        return dumps(("result", function(*given, *arguments)))
     except BaseException as error:  # whatever it is, the other side has to know
         known = type(error).__module__ in ("builtins", "geomm_plugin.errors")
         if known and isinstance(error, Exception | KeyboardInterrupt):
-            return pickle.dumps(("error", error))
-        return pickle.dumps(("failure", f"{type(error).__name__}: {error}"))
+            return dumps(("error", error))
+        return dumps(("failure", f"{type(error).__name__}: {error}"))
 
 
 def _unpacked(answer: bytes) -> Any:
-    kind, value = pickle.loads(answer)  # from our own worker
+    from joblib.externals.loky.cloudpickle_wrapper import loads
+
+    kind, value = loads(answer)  # from our own worker
     if kind == "result":
         return value
     raise value if kind == "error" else WorkError(value)
@@ -436,7 +436,7 @@ class _Stored:
     def store(cls, value: object, path: Path) -> _Stored:
         from joblib.externals.loky.cloudpickle_wrapper import dumps
 
-        buffers: list[pickle.PickleBuffer] = []
+        buffers: list[Any] = []
         pickled = dumps(value, protocol=5, buffer_callback=buffers.append)
         ends = []
         with path.open("wb") as stream:
@@ -449,12 +449,14 @@ class _Stored:
 
 @cache
 def _loaded(stored: _Stored) -> Any:
+    from joblib.externals.loky.cloudpickle_wrapper import loads
+
     starts = (-(-end // 64) * 64 for end in (0, *stored.ends))
     with Path(stored.path).open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size  # an empty file cannot be mapped
         memory = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     buffers = [memoryview(memory)[part] for part in map(slice, starts, stored.ends)]
-    return pickle.loads(stored.pickled, buffers=buffers)
+    return loads(stored.pickled, buffers=buffers)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ ROOMS = (
     ("errors", "text", "progress", "arrays", "factorization"),
     ("registry", "files", "work", "source_file"),
     ("rows", "embeddings", "dictionary", "language_graph", "normalize"),
-    ("formats", "file_parts"),
+    ("formats",),
     ("datasets",),
     ("retrieval",),
     ("shared_space",),

@@ -16,6 +16,7 @@ from geomm_plugin.errors import (
     NotFittedError,
     UnknownNameError,
 )
+from geomm_plugin.files.stamps import ATTEMPTS
 from geomm_plugin.mappers import GeoMM, MetricOnly, Procrustes
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing.toys import make_toy
@@ -249,9 +250,9 @@ def test_nothing_in_the_packages_unpickles():
 
 
 def test_a_mapper_that_is_saved_again_while_it_is_read_is_read_again(saved, toy, monkeypatch):
-    """Each of ten readings finds that the arrays named by mapper.json have gone meanwhile."""
+    """Each of some readings finds that the arrays named by mapper.json have gone meanwhile."""
     _, path = saved
-    others = [toy.fit(GeoMM(regularization=float(number))) for number in range(1, 11)]
+    others = [toy.fit(GeoMM(regularization=float(number))) for number in range(1, ATTEMPTS)]
     read = storage._read
 
     def read_slowly(file):
@@ -275,5 +276,5 @@ def test_a_mapper_that_never_stays_the_same_is_not_read_for_ever(saved, toy, mon
         return read(file)
 
     monkeypatch.setattr(storage, "_read", read_too_late)
-    with pytest.raises(FileError, match="replaced while it was read"):
+    with pytest.raises(FileError, match="changed while being read"):
         load_mapper(path)

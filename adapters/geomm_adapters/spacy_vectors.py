@@ -16,7 +16,7 @@ from geomm_adapters.npy_vectors import mapped_array
 from geomm_plugin.arrays import Vector
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, missing_extra
-from geomm_plugin.files.version import files_in
+from geomm_plugin.files.stamps import files_in
 from geomm_plugin.formats import Format, finite_rows
 
 if TYPE_CHECKING:

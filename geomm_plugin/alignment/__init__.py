@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from geomm_plugin.alignment.inspection import Finding, check
     from geomm_plugin.alignment.run import Alignment, align
+    from geomm_plugin.alignment.space import aligned_space
 
-__all__ = ["Alignment", "Finding", "align", "check"]
+__all__ = ["Alignment", "Finding", "align", "aligned_space", "check"]
 
-_MODULES = {"Alignment": "run", "Finding": "inspection", "align": "run", "check": "inspection"}
+_MODULES = {
+    "Alignment": "run",
+    "Finding": "inspection",
+    "align": "run",
+    "aligned_space": "space",
+    "check": "inspection",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ without reading it; a dictionary, which may be a pipe, is known by its pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -69,15 +69,6 @@ def with_alike_words(
         given = dictionaries.get((source, target), Dictionary())
         dictionaries[source, target] = given.with_pairs(words)
     return dictionaries
-
-
-def words_in(dictionaries: Mapping[tuple[str, str], Dictionary], language: str) -> Iterator[str]:
-    """Yield all words that dictionaries may look for in a language, on either side."""
-    for pair, dictionary in dictionaries.items():
-        if language in pair:
-            for source, target in dictionary:
-                yield source
-                yield target
 
 
 def collect_inputs(

@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.alignment.record import MAPPER, NAME, changed, parse_record
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.record import MAPPER, NAME, UNFINISHED, changed, parse_record
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import GeommError
-from geomm_plugin.files.publication import journal_folder
 from geomm_plugin.formats import existing, find_format, read_embeddings
 from geomm_plugin.retrieval.neighborhood_file import SUFFIX, means_beside, read_means
 from geomm_plugin.retrieval.unit_rows import LanguageRows
@@ -122,11 +120,11 @@ def _are_of(means: Iterable[str], embeddings: Embeddings, count: int) -> bool:
 
 
 def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:
-    for left in (path / UNFINISHED, journal_folder(path / NAME)):
-        if os.path.lexists(left):
-            yield left, "a run into this folder was stopped, or still goes on; run it with --resume"
+    left = path / UNFINISHED
+    if os.path.lexists(left):
+        yield left, "a run into this folder was stopped, or still goes on; run it again with resume"
     try:
-        files = parse_record(path / NAME)
+        files = parse_record(path / NAME)["files"]
     except (GeommError, OSError, RuntimeError, ValueError) as error:
         yield path / NAME, f"not the record of aligned files ({error})"
         return

@@ -1,49 +1,47 @@
-"""Aligned files from files: fit a mapper, write every language into the shared space.
+"""Aligned files from files: convert, fit, export.
 
-    read -> pair up -> fit -> map -> stage -> publish
+    OUT/.unfinished/              the stage: whole files, and record.json: what each was made from
+      1 read     LANG  ->  scratch/LANG.npy, mapped into memory, and its words   one job a language
+      2 fit            ->  mapper/
+      3 export   LANG  ->  LANG.vec                                              one job a language
+      4 publish        rename into OUT, align.json last; remove the stage
+    resume: what OUT/align.json or record.json name as made from the same content, mapper and
+    options is kept
 
 All of it, or nothing: the files of a run appear together when the last of them is whole.
 """
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from geomm_plugin import progress
-from geomm_plugin.alignment.inputs import Inputs, Words, collect_inputs, words_in
-from geomm_plugin.alignment.reading import Language, Reading
+from geomm_plugin.alignment.inputs import Inputs, Words, collect_inputs
+from geomm_plugin.alignment.reading import Language, Reading, on_disk
 from geomm_plugin.alignment.record import (
     MAPPER,
     NAME,
+    Content,
     Record,
+    Stage,
+    content_of,
     fingerprint_of_file,
     fingerprint_of_fit,
     read_record,
+    run_options,
 )
-from geomm_plugin.alignment.run_options import run_options
-from geomm_plugin.alignment.scratch import Scratch
-from geomm_plugin.alignment.stage import (
-    add_to_stage,
-    empty_stage,
-    open_stage,
-    publish_stage,
-    scratch_folder,
-)
-from geomm_plugin.alignment.workers import Workers, open_workers
-from geomm_plugin.alignment.writing import Aligned
 from geomm_plugin.dictionary import Dictionaries
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, ParameterError
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import as_file_error, check_writable
-from geomm_plugin.files.lock import alone_in
+from geomm_plugin.files.atomic import as_file_error, check_writable, locked
 from geomm_plugin.files.outputs import check_names, make_folders, refuse_inputs, refuse_losses
-from geomm_plugin.files.publication import recover
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.formats import (
@@ -53,17 +51,17 @@ from geomm_plugin.formats import (
     refuse_neighbors,
     writing_format,
 )
-from geomm_plugin.mapper import Mapper
+from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
+from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import is_saved_name, mapper_files
-from geomm_plugin.work import Cluster, compute_pool, job_count
+from geomm_plugin.work import Cluster, Job, Pool, compute_pool, job_count, process_pool
 
-ANOTHER_FOLDER = "Choose another --output folder."
+ANOTHER_FOLDER = "Choose another output folder."
 NOTHING_TO_LEARN = (
-    "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
-    "take words that are spelt alike, or choose a mapper that needs no dictionary: --mapper "
-    "geomm_unsup."
+    "There is nothing to learn from. Give dictionaries, or pairs of languages as `identical` to "
+    "take words that are spelt alike, or choose a mapper that needs no dictionary: geomm_unsup."
 )
 
 
@@ -191,34 +189,35 @@ def align(
     """
     job_count(jobs)  # an impossible number is an error
     chosen = as_mapper(mapper, settings)
-    written = (
-        writing_format(Path(f"x{suffix}"), precision)
-        if format is None
-        else (find_format(Path(f"x{suffix}"), format, to_write=True))
-    )
     identical, cognates = list(identical), list(cognates)
     if chosen.needs_dictionary and not (dictionaries or identical or cognates):
         raise ParameterError(NOTHING_TO_LEARN)
     output = Path(output)
     names = file_names(files, suffix)
+    first = output / next(iter(names.values()), suffix)
+    written = (
+        writing_format(first, precision)
+        if format is None
+        else find_format(first, format, to_write=True)
+    )
     inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words or {}, max_words)
     form = {"suffix": suffix, "precision": precision, "keep-length": keep_length, "rerank": rerank}
     options = run_options(output, inputs, chosen, extra_words or {}, form | {"format": format})
     outputs = [file for name in names.values() for file in written.outputs(output / name)]
     refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
-    refuse_neighbors(output / NAME, outputs)
     _refuse_links(output, [*names.values(), MAPPER])
+    for name in names.values():
+        refuse_neighbors(output / name, written.outputs(output / name))
     refuse_losses(output / MAPPER, is_saved_name)
     make_folders(output)
     check_writable(output)
     with (
-        alone_in(output),
+        locked(output, wait=False),
         as_file_error(output),
-        open_workers(jobs, cluster) as workers,
-        compute_pool(jobs),
+        process_pool(jobs, cluster) as pool,
+        compute_pool(jobs or 1),
     ):
-        run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, workers)
-        recover(output / NAME)
+        run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, pool)
         alignment = run.finish(resume)
         if neighborhoods:
             space = SharedSpace(read_languages(alignment.paths))
@@ -246,30 +245,30 @@ class _Run:
     written: Format
     keep_length: bool
     rerank: bool
-    workers: Workers
+    pool: Pool
 
     def finish(self, resume: bool) -> Alignment:
         """Do what is not there yet, publish all of it together, and say what was done."""
-        reading = Reading(self.inputs, self.workers)
-        prints = self._fingerprints(reading.hashes()) if resume else {}
-        before = read_record(self.output / NAME, self.output)
-        present = before.matching(prints)
-        with open_stage(self.output, prints, resume) as staged:
-            fitted = self._fitted(prints, present, staged)
+        reading = Reading(self.inputs, self.written, self.pool)
+        prints = self._fingerprints(reading) if resume else {}
+        with Stage.open(self.output, prints, resume) as stage:
+            before = read_record(self.output / NAME, self.output)
+            present = before.matching(prints)
+            fitted = self._fitted(prints, present, stage.record)
             if fitted is None:
                 present = Record(self.output)
-                empty_stage(staged)
-            done = present.files.keys() | staged.files.keys()
+                stage.keep_only(())
+            done = present.files.keys() | stage.record.files.keys()
             kept = [language for language, name in self.names.items() if name in done]
             needed = [language for language in self.names if language not in kept]
-            languages = reading.read(needed, scratch_folder(staged))
+            languages = reading.read(needed, stage)
             mapper = self._fit(languages) if fitted is None else fitted
-            prints = prints or self._fingerprints(reading.hashes())
+            prints = prints or self._fingerprints(reading)
             if fitted is None:
-                self._stage_mapper(staged, prints)
-            shapes = self._write(staged, prints, mapper, languages)
-            if staged.files:
-                publish_stage(staged, present, self.options)
+                self._add_mapper(stage, prints[MAPPER])
+            shapes = self._export(stage, prints, mapper, languages)
+            if stage.record.files:
+                stage.publish(present, self.options)
         return Alignment(
             paths={language: self.output / name for language, name in self.names.items()},
             written=tuple(shapes),
@@ -287,9 +286,9 @@ class _Run:
             return None
         return present.mapper(prints[MAPPER]) or staged.mapper(prints[MAPPER])
 
-    def _fingerprints(self, hashes: Mapping[str, Any]) -> dict[str, str]:
+    def _fingerprints(self, reading: Reading) -> dict[str, str]:
         """Return the fingerprints of the mapper and of every file."""
-        fit = fingerprint_of_fit(self.mapper, self.inputs, hashes, self.rerank)
+        fit = fingerprint_of_fit(self.mapper, self.inputs, reading.hashes(), self.rerank)
         return {MAPPER: fit} | {
             name: fingerprint_of_file(
                 fit, self.written, self.keep_length, self.inputs.extra_words.get(language, [])
@@ -298,69 +297,87 @@ class _Run:
         }
 
     def _fit(self, languages: Mapping[str, Language]) -> Mapper:
-        """Fit the mapper; files are hashed meanwhile."""
         embeddings = {name: language.fitted for name, language in languages.items()}
         with progress.task(f"Fitting {self.mapper.name}", unit="pairs") as advance:
             dictionaries = self.inputs.dictionaries(embeddings)
-            for name, given in embeddings.items():
-                if isinstance(given, Scratch):
-                    given.look_up(words_in(dictionaries, name))
             self.mapper.fit(embeddings, dictionaries)
             advance(sum(map(len, dictionaries.values())))
         if self.rerank:
             learn_reranking(self.mapper, embeddings, dictionaries)
         return self.mapper
 
-    def _stage_mapper(self, staged: Record, prints: Mapping[str, str]) -> None:
-        def write(folder: Path) -> dict[str, str]:
-            disk.make_folder(folder)
-            for name, content in mapper_files(self.mapper).items():
-                disk.write_file(folder / name, content)
-            return {}
+    def _add_mapper(self, stage: Stage, fingerprint: str) -> None:
+        part = stage.part(len(self.names))
+        disk.make_folder(part / MAPPER)
+        for name, content in mapper_files(self.mapper).items():
+            disk.write_file(part / MAPPER / name, content)
+        disk.fsync_tree(part)
+        stage.add(MAPPER, fingerprint, part, content_of(part))
 
-        add_to_stage(staged, MAPPER, prints[MAPPER], write)
-
-    def _write(
+    def _export(
         self,
-        staged: Record,
+        stage: Stage,
         prints: Mapping[str, str],
         mapper: Mapper,
         languages: Mapping[str, Language],
     ) -> dict[str, tuple[int, int]]:
-        """Stage the aligned files of some languages, and return their words and dimensions."""
-        files = {
-            language: Aligned.of(
-                languages[language].exported,
-                mapper,
-                language,
-                self.keep_length,
-                self.written.of_language(language),
-                name,
-                scratch_folder(staged),
-            ).for_workers(self.workers)
-            for language, name in self.names.items()
-            if language in languages
-        }
-        tasks = {language: aligned.tasks(self.workers) for language, aligned in files.items()}
-        parts = self.workers.in_order(task for some in tasks.values() for task in some)
+        """Write the aligned files of some languages, and return their words and dimensions."""
+        parts, jobs = {}, {}
+        for number, (name, language) in enumerate(languages.items()):
+            embeddings, written = language.exported, self.written.of_language(name)
+            is_here = not language.is_on_disk
+            if is_here and self.pool.elsewhere and written.streams:
+                embeddings = on_disk(embeddings, stage.scratch(f"object-{number}.npy"))
+                is_here = False
+            parts[name] = stage.part(number) / self.names[name]
+            mapped = _of_language(mapper, name)
+            call = (embeddings, mapped, name, self.keep_length, written, parts[name])
+            jobs[name] = Job(f"Writing {self.names[name]}", export_language, call), is_here
+        results = self.pool.in_order(job for job, is_here in jobs.values() if not is_here)
         shapes = {}
-        # One thread of BLAS for all that is mapped here: others would spin while blocks are
-        # written; and threads of ours that limit it for themselves would free each other's.
-        with few_threads():
-            for language, aligned in files.items():
-                write = partial(self._write_file, aligned, parts, len(tasks[language]))
-                add_to_stage(staged, aligned.name, prints[aligned.name], write)
-                shapes[language] = (len(aligned.raw), aligned.embeddings.dimension)
+        for name, (job, is_here) in jobs.items():
+            path = parts[name]
+            content, shapes[name] = job.function(*job.arguments) if is_here else next(results)
+            new = [self.output / file.name for file in path.parent.iterdir()]
+            refuse_neighbors(self.output / path.name, new)
+            refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
+            stage.add(path.name, prints[path.name], path.parent, content)
         return shapes
 
-    def _write_file(
-        self, aligned: Aligned, parts: Iterator[Any], count: int, path: Path
-    ) -> dict[str, str]:
-        hashes = aligned.write(path, parts, count)
-        new = [self.output / file.name for file in path.parent.iterdir()]
-        refuse_neighbors(self.output / path.name, new)
-        refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
-        return hashes
+
+def export_language(
+    embeddings: Embeddings,
+    mapper: Mapper,
+    language: str,
+    keep_length: bool,
+    written: Format,
+    path: Path,
+) -> tuple[Content, tuple[int, int]]:
+    """Write a language into the shared space, to the disk; return its files' sizes and hashes."""
+    mapped = embeddings.map(LanguageMap(mapper, language))
+    if not keep_length:
+        mapped = mapped.map(unit)
+    with few_threads():  # others would spin while blocks are written
+        written.write(path, mapped)
+    if not path.exists():
+        raise FileError(f"Cannot write {path.name}: the format wrote nothing of that name.")
+    disk.fsync_tree(path.parent)
+    return content_of(path.parent), (len(mapped), mapped.dimension)
+
+
+def _of_language(mapper: Mapper, language: str) -> Mapper:
+    """Return a mapper with what it learnt of one language only, where it is known what that is.
+
+    It is sent along with every job, and there may be hundreds of languages.
+    """
+    if not isinstance(mapper, LinearMapper) or type(mapper).transform is not LinearMapper.transform:
+        return mapper
+    one = copy.copy(mapper)
+    one.matrices_ = {language: mapper.matrices_[language]}
+    one.normalizer_ = copy.copy(mapper.normalizer_)
+    one.normalizer_.learnt = {language: mapper.normalizer_.learnt[language]}
+    one.report_, one.reranking_ = FitReport(), {}
+    return one
 
 
 def _refuse_links(output: Path, names: Iterable[str]) -> None:
@@ -369,7 +386,7 @@ def _refuse_links(output: Path, names: Iterable[str]) -> None:
         if (output / name).is_symlink():
             raise FileError(
                 f"{output / name} is a link. Aligned files replace each other together, in one "
-                "folder: remove the link, or choose another --output folder."
+                "folder: remove the link, or choose another output folder."
             )
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from geomm_plugin.alignment.record import MAPPER, NAME, read_record
-from geomm_plugin.errors import LanguagesError, UnknownNameError, did_you_mean
-from geomm_plugin.files.publication import published
-from geomm_plugin.files.version import ATTEMPTS, replaced_too_often, stamp_of
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.errors import (
+    FileError,
+    GeommError,
+    LanguagesError,
+    UnknownNameError,
+    did_you_mean,
+)
+from geomm_plugin.files.stamps import read_one_version
+from geomm_plugin.files.trust import is_trusted
 from geomm_plugin.formats import as_path, existing, find_format, read_languages, written_whole
-from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import load_mapper
+from geomm_plugin.shared_space import Reranking, SharedSpace
+from geomm_plugin.storage import load_reranking
 
 
 def read_space(
@@ -31,12 +39,8 @@ def read_space(
     """
     path = as_path(path)
     chosen = None if languages is None else list(languages)
-    for _ in range(ATTEMPTS):  # the record is replaced with all files and the mapper
-        stamp = stamp_of(published(path / NAME))
-        space = _read_space(path, chosen, max_words)
-        if stamp_of(published(path / NAME)) == stamp:
-            return space
-    raise replaced_too_often(path)
+    # The record is replaced with all files and the mapper, and last.
+    return read_one_version(lambda: [path / NAME], lambda: _read_space(path, chosen, max_words))
 
 
 def _read_space(path: Path, languages: list[str] | None, max_words: int | None) -> SharedSpace:
@@ -49,8 +53,30 @@ def _read_space(path: Path, languages: list[str] | None, max_words: int | None) 
                 f"{', '.join(there)}."
             )
     read = read_languages({name: there.get(name, path) for name in chosen}, max_words=max_words)
-    has_mapper = (path / NAME).is_file()
-    return SharedSpace(read, load_mapper(path / MAPPER).reranking_ if has_mapper else {})
+    return aligned_space(read)
+
+
+def aligned_space(embeddings: Mapping[str, Embeddings]) -> SharedSpace:
+    """Return the space of aligned files, with what was learnt for re-ranking with their mapper.
+
+    `align` writes files and mapper into one folder; files from several folders have no weights.
+    """
+    files = [each.file for each in embeddings.values() if each.file is not None]
+    folders = {Path(file.path).resolve().parent for file in files}
+    reranking: Reranking = {}
+    if len(folders) == 1 and (saved := folders.pop() / MAPPER).is_dir():
+        try:
+            reranking = load_reranking(saved)
+            if not is_trusted(saved, Path(files[0].path)):
+                raise FileError(f"{saved} belongs to another user than the files beside it.")
+        except GeommError as error:
+            reranking = {}
+            warnings.warn(f"No learnt weights are used: {error}", stacklevel=2)
+        if not all(file.is_current() for file in files):
+            raise FileError(
+                f"The files beside {saved} were replaced while they were read. Try again."
+            )
+    return SharedSpace(embeddings, reranking)
 
 
 def write_space(space: Mapping[str, object], path: str | Path) -> None:

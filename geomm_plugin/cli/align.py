@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import click
 from geomm_plugin.alignment.run import Alignment, align
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Configurable
+from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.registry.parameters import choice_text, split_specs
 
 LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is worth a line
@@ -84,7 +86,9 @@ def command(
             --mapper geomm --set regularization=100 --output aligned/
     """
     paths = files.paths()
-    with run.shown():
+    if fit.make_mapper().needs_dictionary and not fit.has_dictionaries:
+        raise ParameterError(options.NOTHING_TO_LEARN)
+    with run.shown(), _named_as_options():
         alignment = align(
             paths,
             options.read_pairs(fit.dictionary, paths),
@@ -118,6 +122,15 @@ def _advice(alignment: Alignment, paths: Mapping[str, str], precision: int | Non
     if made < max(LARGER * given, SMALL):
         return ""
     return f"\nThe text is {made / given:.1f} times its input: --precision 5 writes fewer digits."
+
+
+@contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Let an error name the option where the library names the parameter."""
+    try:
+        yield
+    except UnknownNameError as error:
+        raise UnknownNameError(str(error).replace("extra_words of", "--extra-words of")) from error
 
 
 def _row(alignment: Alignment) -> dict[str, Any]:

@@ -38,7 +38,6 @@ from click.core import ParameterSource
 
 from geomm_plugin.cli.forms import PAIR_FILE, Named, Written
 from geomm_plugin.errors import FileError, GeommError, ParameterError, did_you_mean
-from geomm_plugin.files.strict_json import parse_json
 
 # Options under their headings, in the order of --help: first what a first reader needs.
 HEADINGS = {
@@ -58,7 +57,6 @@ PLACES = {
 KEYS = {"embeddings": "vectors"}  # of arguments; others have their own name
 CONFIGURATION = "geomm_plugin.configuration"  # the file, in click's Context.meta
 KINDS = {"list": list, "table": dict}  # values of TOML that are more than one text
-NOT_RECORDED = ("jobs", "resume", "json", "quiet")  # options that change no aligned file
 _LARGEST = 2**24  # bytes
 
 
@@ -213,7 +211,7 @@ class _File:
         kind = "record of a run" if self.path.suffix == ".json" else "TOML"
         try:
             self.text = content.decode("utf-8-sig")
-            return self._recorded(content) if kind != "TOML" else tomllib.loads(self.text)
+            return self._recorded() if kind != "TOML" else tomllib.loads(self.text)
         except GeommError:
             raise
         except RecursionError:
@@ -222,20 +220,11 @@ class _File:
             problem = str(error)
         raise ParameterError(f"{self.path} is no {kind}: {problem}.")
 
-    def _recorded(self, content: bytes) -> dict[str, Any]:
+    def _recorded(self) -> dict[str, Any]:
         """Return what a run wrote of its options, out of a record that is whole."""
-        from geomm_plugin.alignment.record import parse_record
+        from geomm_plugin.alignment.record import recorded_options
 
-        parse_record(self.path)  # raises a ValueError unless it is one
-        options = parse_json(content).get("options")
-        if not isinstance(options, dict):
-            raise ParameterError(
-                f"{self.path} does not tell the options of its run, which was given words and "
-                "vectors from Python, or by another version. Write them into a TOML file."
-            )
-        for key in NOT_RECORDED:
-            self.known.pop(key, None)
-        return options
+        return recorded_options(self.path)
 
     def _names(self, content: dict[str, Any], key: str) -> list[str]:
         """Take the list that patterns stand for out of a file, unless it is an option itself."""

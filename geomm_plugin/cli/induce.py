@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from geomm_plugin import progress
+from geomm_plugin.alignment.space import aligned_space
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import check_outputs
@@ -88,7 +89,7 @@ def command(
             if sure and isinstance(ranked, Reranked):
                 learn_reranking(chosen, read, train, retrieval=ranked)
         two = {source: read[source], target: read[target]}
-        space = chosen.map(two) if chosen else options.aligned_space(two)
+        space = chosen.map(two) if chosen else aligned_space(two)
         with progress.task(f"Pairing {source} and {target}"):
             mutual = space.dictionary(
                 source,

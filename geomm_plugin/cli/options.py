@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,20 +20,19 @@ from click.core import ParameterSource
 
 from geomm_plugin import progress
 from geomm_plugin.alignment.inputs import with_alike_words
-from geomm_plugin.alignment.record import MAPPER
+from geomm_plugin.alignment.space import aligned_space
 from geomm_plugin.cli import forms
 from geomm_plugin.cli.terminal import show, show_json
 from geomm_plugin.dictionary import Dictionary, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, GeommError, LanguagesError, ParameterError
-from geomm_plugin.files.trust import is_trusted
+from geomm_plugin.errors import FileError, LanguagesError, ParameterError
 from geomm_plugin.formats import check_exists, find_format, read_languages
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper, as_retrieval
 from geomm_plugin.registry.parameters import split_spec, split_specs
 from geomm_plugin.retrieval import Retrieval
-from geomm_plugin.shared_space import Reranking, SharedSpace
-from geomm_plugin.storage import load_mapper, load_reranking
+from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.storage import load_mapper
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -357,29 +355,6 @@ def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:
     """Make the retrievals chosen, each once."""
     made = map(as_retrieval, choices)
     return list({retrieval.label: retrieval for retrieval in made}.values())
-
-
-def aligned_space(embeddings: Mapping[str, Embeddings]) -> SharedSpace:
-    """Return the space of aligned files, with the weights that were learnt with their mapper.
-
-    `align` writes files and mapper into one folder; files from several folders have no weights.
-    """
-    files = [each.file for each in embeddings.values() if each.file is not None]
-    folders = {Path(file.path).resolve().parent for file in files}
-    reranking: Reranking = {}
-    if len(folders) == 1 and (saved := folders.pop() / MAPPER).is_dir():
-        try:
-            reranking = load_reranking(saved)
-            if not is_trusted(saved, Path(files[0].path)):
-                raise FileError(f"{saved} belongs to another user than the files beside it.")
-        except GeommError as error:
-            reranking = {}
-            warnings.warn(f"No learnt weights are used: {error}", stacklevel=2)
-        if not all(file.is_current() for file in files):
-            raise FileError(
-                f"The files beside {saved} were replaced while they were read. Try again."
-            )
-    return SharedSpace(embeddings, reranking)
 
 
 def existing_files(specs: Iterable[str]) -> dict[str, str]:

@@ -33,10 +33,11 @@ from geomm_plugin.files.outputs import (
     refuse_folder,
     refuse_losses,
 )
-from geomm_plugin.files.trust import is_private
+from geomm_plugin.files.trust import is_private, is_trusted
 
 LOCK = ".geomm-lock"  # in a folder that one run at a time writes into
-_NEW, _OLD = "new", "old"
+STAGE = ".unfinished"  # in the folder of aligned files: the files of a run that is not at its end
+_NEW, _OLD, _REPLACED = "new", "old", "part-replaced"
 
 
 @contextmanager
@@ -105,10 +106,12 @@ def move_in(source: Path, folder: Path, names: Sequence[str]) -> None:
                 _replace(source / name, folder / name, old / name)
             disk.fsync_folder(folder)
             _replace(source / names[-1], folder / names[-1], old / names[-1])
+            # In one step: what is left of it is not moved back later.
+            disk.rename(old, source.with_name(_REPLACED))
         except BaseException:
             move_back(source, folder, names)
             raise
-        disk.remove_tree(old)
+        disk.remove_tree(source.with_name(_REPLACED))
     else:
         _replace(source / names[-1], folder / names[-1])
     disk.fsync_folder(folder)
@@ -124,6 +127,21 @@ def move_back(source: Path, folder: Path, names: Sequence[str]) -> None:
         if os.path.lexists(old / name):
             disk.rename(old / name, folder / name)
     disk.fsync_folder(folder)
+    disk.remove_tree(old)
+
+
+def refuse_moving(path: Path) -> None:
+    """Refuse to read a file of a folder whose aligned files are being renamed, or half of them are.
+
+    Nothing is repaired here: the run that renames them ends soon, or was stopped.
+    """
+    for folder in (path.parent, path.parent.parent):
+        stage = folder / STAGE
+        if os.path.lexists(stage / _OLD) and is_trusted(stage, folder):
+            raise FileError(
+                f"{path} belongs to files that a run is renaming into {folder}. Try again; if that "
+                "run was stopped, start it again, with resume to keep what it had ready."
+            )
 
 
 def open_rows(path: Path) -> BinaryIO:
@@ -160,14 +178,16 @@ def as_file_error(path: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """Be the only one in a `with` block who has locked a folder, also through a link to it.
+    """Be the only one in a `with` block who has locked a folder or file, also through a link.
 
     Parameters
     ----------
     wait
         Whether to wait for another run, or to refuse a folder that it has locked.
     """
-    lock = FileLock(folder.resolve() / LOCK, timeout=-1 if wait else 0)
+    place = folder.resolve()
+    held = place / LOCK if place.is_dir() else place.with_name(f"{place.name}{LOCK}")
+    lock = FileLock(held, timeout=-1 if wait else 0)
     try:
         lock.acquire()
     except Timeout:
@@ -178,7 +198,7 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):  # on Windows the lock itself does that
-            (folder.resolve() / LOCK).unlink(missing_ok=True)
+            held.unlink(missing_ok=True)
         lock.release()
 
 

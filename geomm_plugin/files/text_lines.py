@@ -83,10 +83,10 @@ def read_lines(path: Path) -> Iterator[str]:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 yield line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
     except FileNotFoundError:
-        raise FileError(f"There is no file {path}. Check the path of the dictionary.") from None
+        raise FileError(f"There is no file {path}. Check its path.") from None
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
-        raise FileError(f"Cannot read the dictionary {path}: {why}.") from error
+        raise FileError(f"Cannot read {path}: {why}.") from error
     except ValueError as error:
         if isinstance(error, DictionaryError):
             raise

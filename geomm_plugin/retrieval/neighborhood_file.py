@@ -26,7 +26,6 @@ from geomm_plugin.files import disk
 from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.atomic import atomic_file, check_writable
 from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
-from geomm_plugin.files.publication import published
 from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.files.trust import is_trusted
 from geomm_plugin.retrieval.both_ways import neighborhoods
@@ -135,8 +134,7 @@ def means_beside(path: str | Path) -> Path | None:
     beside = neighborhoods_path(path)
     if len(os.fsencode(beside.name)) > LONGEST_NAME:
         return None
-    place = published(beside)
-    return place if os.path.lexists(place) else None
+    return beside if os.path.lexists(beside) else None
 
 
 def _key(rows: UnitRows, others: UnitRows, k: int) -> str:

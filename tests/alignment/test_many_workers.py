@@ -13,21 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geomm_adapters.text import vec_parts
 from geomm_plugin import Embeddings, align, write_embeddings
 from geomm_plugin.alignment import run as run_module
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError, WorkError
 from geomm_plugin.testing import make_toy
 
 WORDS = 20_000  # more than two blocks of rows
 PAIRS = {("en", "es"): [(f"en{n}", f"es{n}") for n in range(0, 3000, 7)]}
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
-    """Cut files into many parts: where, is said here, not by the workers."""
-    monkeypatch.setattr(vec_parts, "_PART_BYTES", 2**18)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +128,7 @@ def test_a_process_that_is_killed_costs_nothing(files, tmp_path, whole):
     def children():
         tasks = Path("/proc/self/task").iterdir()
         pids = [pid for task in tasks for pid in (task / "children").read_text().split()]
-        command = "geomm_plugin.alignment.worker_process"
+        command = "popen_loky_posix"
         return [int(p) for p in pids if command in Path(f"/proc/{p}/cmdline").read_text()]
 
     thread, killed = kill_one(tmp_path / "out", children)
@@ -195,7 +188,7 @@ def test_identical_words_and_extra_words(files, tmp_path):
         extra = {"en": ["en5"]}
         align(paths, {}, identical=[("en", "es")], output=output, extra_words=extra, jobs=jobs)
         written.append(contents(output))
-        with pytest.raises(UnknownNameError, match="--extra-words of es: The word 'unheard'"):
+        with pytest.raises(UnknownNameError, match="extra_words of es: The word 'unheard'"):
             align(
                 paths, {}, identical=[("en", "es")], output=output, extra_words={"es": ["unheard"]}
             )
@@ -206,7 +199,7 @@ def test_a_cluster_that_is_not_there_is_a_sentence_before_anything_is_written(
     files, tmp_path, monkeypatch
 ):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("geomm_plugin.alignment.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("geomm_plugin.work.CONNECT_SECONDS", 0.5)
     with pytest.raises(WorkError, match="No Dask scheduler answers at tcp://127.0.0.1:1"):
         run(files, tmp_path / "out", cluster="tcp://127.0.0.1:1")
     assert list((tmp_path / "out").iterdir()) == []

@@ -19,7 +19,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
-from geomm_plugin.files.lock import alone_in
+from geomm_plugin.files.atomic import locked
 from geomm_plugin.mappers import GeoMM
 from geomm_plugin.testing import make_toy
 
@@ -243,7 +243,7 @@ def test_a_run_is_refused_beside_another_one_also_through_a_link(toy, tmp_path):
     link.symlink_to(output)
     dictionaries = {PAIR: toy.dictionaries[PAIR]}
     for one, other in ((output, link), (link, output)):
-        with alone_in(one), pytest.raises(FileError, match="Another run is writing into"):
+        with locked(one), pytest.raises(FileError, match="Another run is writing into"):
             align(toy.embeddings, dictionaries, "procrustes", output=other)
     align(toy.embeddings, dictionaries, "procrustes", output=link)
     assert (output / "en.vec").is_file() and link.is_symlink()

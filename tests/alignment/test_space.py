@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from geomm_plugin import align, formats, load_mapper, read_embeddings, read_space, save_mapper
+from geomm_plugin.alignment import aligned_space
 from geomm_plugin.alignment import space as space_module
 from geomm_plugin.cli import group, options
 from geomm_plugin.errors import FileError, LanguagesError, UnknownNameError
@@ -103,9 +104,7 @@ def test_commands_take_the_weights_of_that_folder_and_of_no_other(tmp_path, monk
     made(tmp_path, seed=3)
     monkeypatch.chdir(tmp_path / "here")
     files = options.existing_files(["aligned"])
-    assert options.aligned_space(formats.read_languages(files)).reranking["en", "es"] == {
-        "letters": 2.0
-    }
+    assert aligned_space(formats.read_languages(files)).reranking["en", "es"] == {"letters": 2.0}
 
 
 def test_files_replaced_before_their_weights_are_read_are_a_sentence(tmp_path):
@@ -113,7 +112,7 @@ def test_files_replaced_before_their_weights_are_read_are_a_sentence(tmp_path):
     read = formats.read_languages({name: tmp_path / f"aligned/{name}.vec" for name in ("en", "es")})
     made(tmp_path / "aligned", seed=1)
     with pytest.raises(FileError, match="replaced while they were read"):
-        options.aligned_space(read)
+        aligned_space(read)
 
 
 def test_weights_of_another_user_are_not_used(tmp_path):
@@ -124,4 +123,4 @@ def test_weights_of_another_user_are_not_used(tmp_path):
         os.chown(path, 65534, 65534)
     read = formats.read_languages({name: tmp_path / f"aligned/{name}.vec" for name in ("en", "es")})
     with pytest.warns(UserWarning, match="belongs to another user"):
-        assert options.aligned_space(read).reranking == {}
+        assert aligned_space(read).reranking == {}

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from geomm_adapters import FastTextVec
 from geomm_plugin import Embeddings, write_embeddings
-from geomm_plugin.alignment.stage import IDENTITY, MARK, UNFINISHED
+from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError
+from geomm_plugin.files import disk
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.testing import make_toy
 
@@ -140,25 +141,23 @@ def test_without_resume_what_a_stopped_run_left_is_removed(align, stopped, tmp_p
     assert not (tmp_path / "out" / UNFINISHED).exists()
 
 
-@pytest.mark.parametrize("damage", ["content", "copied", "changed", "pipe", "others may write"])
+@pytest.mark.parametrize("damage", ["content", "pipe", "others may write", "of another user"])
 def test_what_a_stopped_run_left_is_believed_only_if_it_is_its_own(
-    align, stopped, tmp_path, damage
+    align, stopped, tmp_path, damage, monkeypatch
 ):
     stopped()
     unfinished = tmp_path / "out" / UNFINISHED
     if damage == "content":
         path = unfinished / "new" / "en.vec"
         path.write_bytes(path.read_bytes().replace(b"1", b"2"))
-    if damage == "copied":  # as an archive would be unpacked
-        shutil.copytree(unfinished, tmp_path / "copy")
-        shutil.rmtree(unfinished)
-        (tmp_path / "between").mkdir()
-        shutil.copytree(tmp_path / "copy", unfinished)
-    if damage == "changed":  # as a copy is that was given the same inode
-        os.utime(unfinished / MARK)
-    if damage == "pipe":  # which an archive may hold, too
-        (unfinished / IDENTITY).unlink()
-        os.mkfifo(unfinished / IDENTITY)
+    if damage == "pipe":  # which an archive may hold
+        (unfinished / "record.json").unlink()
+        os.mkfifo(unfinished / "record.json")
+    if damage == "of another user":
+        owner_of = disk.owner_of
+        monkeypatch.setattr(
+            disk, "owner_of", lambda path: owner_of(path) + (path.name == UNFINISHED)
+        )
     if damage == "others may write":
         unfinished.chmod(0o777)
     kept = ["mapper"] if damage == "content" else []
@@ -170,7 +169,7 @@ def test_a_link_in_place_of_what_was_written_aside_is_not_followed(align, tmp_pa
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "mine").write_text("text")
-    (tmp_path / "out" / ".geomm-unfinished").symlink_to(elsewhere)
+    (tmp_path / "out" / UNFINISHED).symlink_to(elsewhere)
     align("-m", "cca")
     assert [path.name for path in elsewhere.iterdir()] == ["mine"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["align.json", *FILES, "mapper"]

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geomm_plugin import align, write_embeddings
+from geomm_plugin.alignment.record import fingerprint
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.cli.config import PLACES, Configurable, command_line, keys_of
 from geomm_plugin.testing import make_toy
@@ -82,13 +83,15 @@ def test_a_record_that_was_changed_or_names_more_than_a_run_writes_is_refused(fo
     for change, sentence in [
         ({"checksum": "0"}, "its checksum differs from what it holds"),
         ({"format": 0}, "it is no record of the format"),
-        ({"cluster": "tcp://x:1"}, "'cluster' is never taken from a file"),
-        ({"jobs": 2}, "has no option 'jobs'"),
+        ({"cluster": "tcp://x:1"}, "holds 'cluster', which no run writes"),
+        ({"jobs": 2}, "holds 'jobs', which no run writes"),
         ({"output": "../elsewhere"}, "'output' leads out of the folder of the file"),
     ]:
         options = record["options"] | {k: v for k, v in change.items() if k not in record}
-        changed = record | {k: v for k, v in change.items() if k in record}
-        Path("out/align.json").write_text(json.dumps(changed | {"options": options}))
+        held = {name: record[name] for name in ("files", "versions")} | {"options": options}
+        changed = {"format": record["format"], **held, "checksum": fingerprint(held)}
+        changed |= {k: v for k, v in change.items() if k in record}
+        Path("out/align.json").write_text(json.dumps(changed))
         done = geomm("align", "--config", "out/align.json", status=2)
         assert "out/align.json" in done.stderr and sentence in done.stderr
         assert not Path("elsewhere").exists()

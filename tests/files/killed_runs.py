@@ -26,11 +26,10 @@ from geomm_plugin import (
     save_mapper,
     write_embeddings,
 )
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files.outputs import PART
-from geomm_plugin.files.publication import PUBLISH
 from geomm_plugin.formats import read_languages
 from geomm_plugin.testing import make_toy
 
@@ -43,6 +42,8 @@ TOY = make_toy(words=300, dimension=30)
 
 class Align:
     """`geomm align` into a folder of aligned files with another mapper."""
+
+    options = ()
 
     def __init__(self, folder):
         self.inputs = folder / "inputs"
@@ -61,6 +62,7 @@ class Align:
                 "-d",
                 f"en-es={self.inputs / 'en-es.txt'}",
                 *chosen,
+                *self.options,
                 "-qo",
                 str(output),
             ],
@@ -71,6 +73,18 @@ class Align:
         read = read_languages({name: output / f"{name}.vec" for name in ("en", "es")})
         found = [("\n".join(each.words), each.vectors.tobytes()) for each in read.values()]
         return {"all": (*found, state_of(output / "mapper"))}
+
+
+class AlignResume(Align):
+    """The same; every run goes on where one before it was killed."""
+
+    options = ("--resume",)
+
+
+class AlignJobs(Align):
+    """The same in two processes, which end soon after the killed run."""
+
+    options = ("--resume", "--jobs", "2")
 
 
 class Convert:
@@ -116,7 +130,14 @@ class Save:
         return {"mapper": state_of(output / "mapper")}
 
 
-JOBS = {"align": Align, "convert": ConvertVec, "convert_npy": Convert, "save_mapper": Save}
+JOBS = {
+    "align": Align,
+    "align_resume": AlignResume,
+    "align_jobs": AlignJobs,
+    "convert": ConvertVec,
+    "convert_npy": Convert,
+    "save_mapper": Save,
+}
 
 
 def state_of(folder):
@@ -188,7 +209,7 @@ def main(name, kills, folder, every=1):
         try:
             return job.look(place)
         except FileError as error:
-            assert name in ("align", "convert_npy"), error  # sets of files
+            assert name.startswith("align") or name == "convert_npy", error  # sets of files
             told["told"] += 1
             return {}
 
@@ -196,6 +217,11 @@ def main(name, kills, folder, every=1):
         job.run(place, True)
         assert job.look(place) == expected[True]
         assert files_in(place) == files_in(outputs[True])
+        if name.startswith("align"):
+            same = [path for path in files_in(place) if path.name != "align.json"]
+            for path in same:
+                file = place / path
+                assert file.is_dir() or file.read_bytes() == (outputs[True] / path).read_bytes()
 
     start = time.perf_counter()
     operations, _ = tried()
@@ -217,7 +243,7 @@ def main(name, kills, folder, every=1):
 
 
 def is_leftover(path):
-    return path.name.startswith((PART, PUBLISH, UNFINISHED))
+    return path.name.startswith((PART, UNFINISHED))
 
 
 def snapshot(folder):

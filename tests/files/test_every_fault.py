@@ -21,7 +21,7 @@ from geomm_plugin import (
     save_mapper,
     write_embeddings,
 )
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk

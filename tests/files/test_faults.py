@@ -22,14 +22,12 @@ from geomm_plugin import (
     save_mapper,
     write_embeddings,
 )
-from geomm_plugin.alignment.stage import UNFINISHED
+from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
-from geomm_plugin.files.atomic import atomic_file, remove_leftovers
-from geomm_plugin.files.lock import alone_in
+from geomm_plugin.files.atomic import atomic_file, locked, remove_leftovers
 from geomm_plugin.files.outputs import PART
-from geomm_plugin.files.publication import PUBLISH
 from geomm_plugin.testing import make_toy
 
 HERE = Path(__file__).parent
@@ -55,7 +53,7 @@ def inputs(tmp_path):
 
 
 def leftovers(folder):
-    return [path for path in folder.rglob(".*") if path.name.startswith((PART, PUBLISH))]
+    return [path for path in folder.rglob(".*") if path.name.startswith(PART)]
 
 
 def geomm(*arguments, status=0):
@@ -69,7 +67,14 @@ def geomm(*arguments, status=0):
 
 @pytest.mark.parametrize(
     ("job", "kills", "every"),
-    [("align", 20, 4), ("convert", 10, 1), ("convert_npy", 10, 1), ("save_mapper", 10, 1)],
+    [
+        ("align", 10, 4),
+        ("align_resume", 10, 4),
+        ("align_jobs", 3, 40),
+        ("convert", 10, 1),
+        ("convert_npy", 10, 1),
+        ("save_mapper", 10, 1),
+    ],
 )
 def test_a_killed_run_leaves_the_old_output_or_the_new_one(job, kills, every, tmp_path):
     command = [sys.executable, HERE / "killed_runs.py", job, str(kills), tmp_path, str(every)]
@@ -102,14 +107,14 @@ cli.main()
         command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert run.stdout.readline() == "writing\n"
-    assert (output / UNFINISHED / "part").exists()
+    assert list((output / UNFINISHED).glob("part-*"))
     run.send_signal(number)
     told = run.communicate()
     assert run.returncode == status, told
     assert "Traceback" not in told[1]
     assert [path.name for path in output.iterdir()] == [UNFINISHED]  # with what was whole
     left = sorted(path.name for path in (output / UNFINISHED).iterdir())
-    assert left == ["align.json", "identity", "mark", "new"]
+    assert left == ["new", "record.json"]
     assert [path.name for path in (output / UNFINISHED / "new").iterdir()] == ["mapper"]
 
 
@@ -253,7 +258,7 @@ def test_an_input_that_vanishes_is_a_sentence(inputs, tmp_path, monkeypatch, nam
 def test_an_output_never_replaces_an_input(inputs, tmp_path):
     before = (tmp_path / "inputs" / "en.vec").read_bytes()
     done = geomm(*inputs, "-o", tmp_path / "inputs" / ".." / "inputs", status=2)
-    assert "would replace an input. Choose another --output folder." in done.stderr
+    assert "would replace an input. Choose another output folder." in done.stderr
     assert (tmp_path / "inputs" / "en.vec").read_bytes() == before
 
 
@@ -275,7 +280,7 @@ def test_a_closed_pipe_is_quiet(arguments):
 def test_a_second_run_into_a_folder_is_refused(inputs, tmp_path):
     output = tmp_path / "out"
     output.mkdir()
-    with alone_in(output):
+    with locked(output):
         refused = geomm(*inputs, "-o", output, status=2)
     assert f"Another run is writing into {output}." in refused.stderr
     assert list(output.iterdir()) == []

@@ -33,7 +33,7 @@ from geomm_plugin.rows import RowFunction
 _SIGNATURE, _MATRIX, _COUNT = Struct("<2i"), Struct("<?2q"), Struct("<q")
 _SOFTMAX, _CBOW, _ALL_BUCKETS = 3, 1, -1
 _NO_MODEL = (
-    "A fastText model cannot hold these vectors: {}. Export words alone with --suffix .vec "
+    "A fastText model cannot hold these vectors: {}. Export words alone with the suffix .vec "
     "(.word2vec.bin for word2vec's binary form){}."
 )
 
@@ -101,7 +101,7 @@ def affine_map(embeddings: Embeddings) -> RowFunction | None:
             _NO_MODEL.format(
                 f"{mapper.name} normalizes by {', '.join(normalizer.steps)}, and a mean that is "
                 "subtracted after unit length does not carry over from n-grams to words",
-                ", or fit with --set normalize=unit (or normalize=center), which does",
+                ", or fit with normalize=unit (or normalize=center), which does",
             )
         )
     if keeps_length and "unit" in normalizer.steps:

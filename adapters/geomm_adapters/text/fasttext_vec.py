@@ -5,11 +5,10 @@ GloVe's files, which have no such first line, are read too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +17,17 @@ from geomm_adapters.text.growing_rows import gathered
 from geomm_adapters.text.gzip_stream import create_plain_or_gzip
 from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
 from geomm_adapters.text.vec_lines import ends_in_returns, numbers_at_end
-from geomm_adapters.text.vec_parts import VecParts
 from geomm_adapters.text.vec_reader import VecReader
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.file_parts import PartedFile, PartwiseFormat
-from geomm_plugin.files import disk
-from geomm_plugin.formats import finite_rows, word_bytes
+from geomm_plugin.formats import Format, finite_rows, word_bytes
 
 _ROWS_AT_ONCE = 32  # formatted, then written: about 100 kB, which is faster than 1 MB at once
 
 
-class FastTextVec(PartwiseFormat):
+class FastTextVec(Format):
     """Text with a word and its numbers a line, plain or gzipped; float32 reads back bit-equal.
 
     Parameters
@@ -44,6 +40,7 @@ class FastTextVec(PartwiseFormat):
     name: ClassVar[str] = "vec"
     suffixes: ClassVar[tuple[str, ...]] = (".vec", ".vec.gz", ".txt", ".txt.gz")
     in_utf8: ClassVar[bool] = True
+    streams: ClassVar[bool] = True
     has_header: ClassVar[bool] = True  # whether files are written with one
 
     def __init__(self, precision: int | None = None):
@@ -75,10 +72,6 @@ class FastTextVec(PartwiseFormat):
                 del words, vectors  # while the next ones are made
             reader.warn_of_repetitions(stacklevel=6)
 
-    def in_parts(self, path: Path, max_words: int | None) -> PartedFile | None:
-        """Return a plain file in ranges of bytes; gzip is one stream."""
-        return VecParts.of(path, max_words)
-
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
         with (
@@ -91,21 +84,6 @@ class FastTextVec(PartwiseFormat):
                 stream.writelines(self.part(embeddings.words[start : start + len(block)], block))
                 start += len(block)
                 advance(len(block))
-
-    def is_sum_of_parts(self, path: Path) -> bool:
-        """Tell whether a file is written as plain text."""
-        return path.suffix.lower() != ".gz"
-
-    def join_parts(self, path: Path, head: bytes, parts: Iterable[Path]) -> None:
-        """Put the first line and all others together, compressed if the suffix says so."""
-        if self.is_sum_of_parts(path):
-            super().join_parts(path, head, parts)
-            return
-        with create_plain_or_gzip(path) as stream:
-            stream.write(head)
-            for part in parts:
-                _compress(stream, part)
-                disk.remove(part)
 
     def head(self, words: Sequence[str], dimension: int) -> bytes:
         """Return the first line, if there is one."""
@@ -130,13 +108,6 @@ class GloveText(FastTextVec):
     name: ClassVar[str] = "glove"
     suffixes: ClassVar[tuple[str, ...]] = (".glove", ".glove.gz", ".glove.txt", ".glove.txt.gz")
     has_header: ClassVar[bool] = False
-
-
-def _compress(stream: BinaryIO, part: Path) -> None:
-    """Write a part as many lines at once as `write` does: compressed bytes depend on it."""
-    with part.open("rb") as content:
-        while lines := b"".join(islice(content, _ROWS_AT_ONCE)):
-            stream.write(lines)
 
 
 def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:

@@ -1,6 +1,5 @@
 """Files that belong together are read as one version, while others replace them."""
 
-import errno
 import hashlib
 import os
 import shutil
@@ -13,7 +12,7 @@ import pytest
 from geomm_adapters.npy_vectors import NpyVectors
 from geomm_plugin import Embeddings, align, load_mapper, read_embeddings, write_embeddings
 from geomm_plugin.errors import FileError
-from geomm_plugin.files.version import ATTEMPTS, content_hash, hash_of_growing, hash_of_range
+from geomm_plugin.files.stamps import ATTEMPTS, sha256_of
 from geomm_plugin.formats import find_format, read_languages
 from geomm_plugin.testing import make_toy
 
@@ -133,7 +132,7 @@ def test_files_that_change_all_the_time_are_a_sentence(tmp_path, monkeypatch):
         return embeddings
 
     monkeypatch.setattr(NpyVectors, "read", replaced)
-    with pytest.raises(FileError, match=f"replaced while it was read, {ATTEMPTS} times"):
+    with pytest.raises(FileError, match=f"changed while being read, {ATTEMPTS} times"):
         read_embeddings(path)
     assert count == ATTEMPTS
 
@@ -151,8 +150,12 @@ def test_the_files_of_a_folder_of_aligned_files(tmp_path):
     vectors = {}
 
     def read():
-        languages = read_languages(paths)
-        mapper = load_mapper(tmp_path / "mapper")
+        try:
+            languages = read_languages(paths)
+            mapper = load_mapper(tmp_path / "mapper")
+        except FileError as error:  # told to try again
+            assert "ry again" in str(error) or "There is no file" in str(error), error
+            return None
         assert set(mapper.matrices_) == {"en", "es"}
         key = tuple(np.asarray(languages[name].vectors).tobytes() for name in paths)
         vectors.setdefault(key, len(vectors))
@@ -187,25 +190,9 @@ def test_hashes_are_those_of_the_bytes(tmp_path, size):
     content = np.random.default_rng(size).bytes(size)
     path = tmp_path / "file"
     path.write_bytes(content)
-    whole = hashlib.sha256(content).hexdigest()
-    assert content_hash(path) == whole
-    assert hash_of_growing(path, [0, size // 3, size // 3, size]) == whole
-    for begin, length in ((0, size), (size // 2, 10), (size, 4), (2, 2**20)):
-        part = content[begin : begin + length]
-        assert hash_of_range(path, begin, length) == hashlib.sha256(part).digest()
+    assert sha256_of(path) == hashlib.sha256(content).hexdigest()
 
 
 def test_what_cannot_be_hashed_is_told(tmp_path):
     with pytest.raises(FileError, match="Cannot read"):
-        content_hash(tmp_path / "missing")
-    (tmp_path / "file").write_bytes(b"short")
-    with pytest.raises(FileError, match="was cut off"):
-        hash_of_growing(tmp_path / "file", [2, 9])
-
-    def full_disk():
-        yield 2
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with pytest.raises(OSError, match="No space left") as raised:
-        hash_of_growing(tmp_path / "file", full_disk())
-    assert not isinstance(raised.value, FileError)  # who writes is at fault, not who reads
+        sha256_of(tmp_path / "missing")
