@@ -205,7 +205,7 @@ def test_rank_deficient_matrices_of_any_size_have_finite_factors(size, rank):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("name", ["svd", "eigh", "polar", "spectral_norm", "generalized_eigh"])
-def test_what_is_not_finite_is_refused_exit_cleanly(name, value):
+def test_what_is_not_finite_is_refused_in_a_sentence(name, value):
     matrix = np.eye(3)
     matrix[1, 1] = value
     arguments = (matrix, np.eye(3)) if name == "generalized_eigh" else (matrix,)

@@ -46,7 +46,7 @@ def test_only_fetch_the_explorer_and_clusters_name_modules_of_the_network():
     assert found == {
         "geomm_plugin/datasets/download.py",
         "geomm_plugin/views/explorer/server.py",
-        "geomm_plugin/work/cluster.py",
+        "geomm_plugin/work.py",
     }
 
 

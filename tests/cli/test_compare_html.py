@@ -44,7 +44,7 @@ def arguments(tmp_path):
 def run(*arguments):
     done = CliRunner().invoke(group, list(arguments), prog_name="geomm")
     assert done.exit_code == 0, done.output
-    return done.output
+    return done.stdout
 
 
 def without(rows, *names):

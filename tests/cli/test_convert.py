@@ -45,11 +45,11 @@ def test_max_words_and_precision_make_it_small(tmp_path):
     "arguments, message",
     [
         (["missing.vec", "x.vec"], "There is no file missing.vec"),
-        ([DEMO, "x.unknown"], "The suffix of x.unknown is none of the formats"),
+        ([DEMO, "x.unknown"], "No format known here writes files that end in .unknown"),
         ([DEMO, "x.safetensors", "--precision", "5"], "A precision is for text"),
     ],
 )
-def test_what_cannot_be_done_is_said_exit_cleanly(arguments, message, tmp_path, monkeypatch):
+def test_what_cannot_be_done_is_said_in_a_sentence(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = convert(*arguments)
     assert result.exit_code == 2
@@ -63,7 +63,7 @@ def test_nothing_is_written_over_what_is_no_embedding_file_or_is_the_input(tmp_p
     notes.write_text("notes\n")
     convert(DEMO, vectors, "--max-words", 20)
     refused = convert(vectors, notes)
-    assert refused.exit_code == 2 and "none of the formats" in refused.output
+    assert refused.exit_code == 2 and "No format known here writes" in refused.output
     assert notes.read_text() == "notes\n"
     refused = convert(vectors, tmp_path / "." / "es.vec", "--max-words", 5)
     assert refused.exit_code == 2 and "would replace an input" in refused.output

@@ -55,7 +55,7 @@ def test_words_can_be_asked_about(tmp_path):
         ([*FILES, "--mapper", "procustes"], "Did you mean 'procrustes'?"),
     ],
 )
-def test_what_is_wrong_is_told_exit_cleanly(arguments, message):
+def test_what_is_wrong_is_told_in_a_sentence(arguments, message):
     done = run(*arguments)
     assert done.exit_code == 2
     assert message in done.output

@@ -118,7 +118,7 @@ def test_a_minimal_score_leaves_the_lower_ones_out(folder):
     assert read_scores(folder / "best.tsv") == [row for row in everything if row[2] >= middle]
 
 
-def test_what_cannot_be_done_is_said_exit_cleanly(folder):
+def test_what_cannot_be_done_is_said_in_a_sentence(folder):
     three = [f"{name}={folder / 'aligned.en.vec'}" for name in ("a", "b", "c")]
     result = induce(*three, "--output", folder / "x.tsv")
     assert result.exit_code == 2

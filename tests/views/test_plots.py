@@ -258,7 +258,7 @@ def test_the_command_line_draws(files, arguments):
         (("space", "@mapper", *EMBEDDINGS, "en-es", "nix", "-o", "@x.svg"), "'nix'"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_exit_cleanly(files, arguments, message):
+def test_mistakes_are_told_in_a_sentence(files, arguments, message):
     result = plot(files, *arguments)
     assert result.exit_code == 2
     assert message in result.output and result.output.rstrip().endswith(".")
