@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geomm_plugin.evaluation.calibration import Reliability, reliability
     from geomm_plugin.evaluation.comparison import compare
     from geomm_plugin.evaluation.outcome import Comparison
     from geomm_plugin.evaluation.table import Table
@@ -15,23 +16,27 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "Evaluation",
+    "Reliability",
     "Score",
     "Table",
     "Task",
     "Translation",
     "compare",
     "evaluate",
+    "reliability",
 ]
 
 _MODULES = {
     "Comparison": "outcome",
     "Evaluation": "translation",
+    "Reliability": "calibration",
     "Score": "task",
     "Table": "table",
     "Task": "task",
     "Translation": "translation",
     "compare": "comparison",
     "evaluate": "translation",
+    "reliability": "calibration",
 }
 
 

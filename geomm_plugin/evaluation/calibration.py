@@ -1,0 +1,107 @@
+"""Whether probabilities hold what they say, on words whose translations are known.
+
+Of answers with the probability p, a share of p should be right; and the surest answers should be
+right more often than others, so that who asks for fewer makes fewer mistakes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geomm_plugin.arrays import Mask, Vector
+from geomm_plugin.dictionary import DictionaryLike, as_dictionary
+from geomm_plugin.evaluation.table import Cell, Cells, Table
+from geomm_plugin.evaluation.translation import gold_rows
+from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.shared_space import SharedSpace
+
+BANDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability(Table):
+    """The best answers to words: how probable each is, and whether it is right."""
+
+    pair: str
+    probabilities: Vector
+    is_right: Mask
+
+    @property
+    def error(self) -> float:
+        """The mean distance of what a band of probabilities says from what is right in it."""
+        distances = [abs(row["probability"] - row["p@1"]) for row in self.rows]
+        return float(np.average(distances, weights=[row["n_words"] for row in self.rows]))
+
+    def risk(self, coverage: float) -> float:
+        """The share that is wrong of the most probable answers, taken for this share of words."""
+        count = max(1, round(coverage * len(self.probabilities)))
+        surest = np.argsort(-self.probabilities, kind="stable")[:count]
+        return float(1 - self.is_right[surest].mean())
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each band of probabilities that holds a word."""
+        band = np.minimum((self.probabilities * BANDS).astype(int), BANDS - 1)
+        return [
+            {
+                "pair": self.pair,
+                "from": number / BANDS,
+                "to": (number + 1) / BANDS,
+                "n_words": int((band == number).sum()),
+                "probability": float(self.probabilities[band == number].mean()),
+                "p@1": float(self.is_right[band == number].mean()),
+            }
+            for number in np.unique(band).tolist()
+        ]
+
+    def cells(self) -> Cells:
+        """Return header and rows as short texts."""
+        header = [Cell(name) for name in ("probability", "words", "mean", "right")]
+        body = [
+            [
+                Cell(f"{row['from']:.1f}-{row['to']:.1f}"),
+                Cell(str(row["n_words"]), number=True),
+                Cell(f"{row['probability']:.3f}", number=True),
+                Cell(f"{row['p@1']:.3f}", number=True),
+            ]
+            for row in self.rows
+        ]
+        return [header, *body]
+
+    def notes(self) -> list[str]:
+        """Say how far probabilities are off, and what fewer answers are worth."""
+        risks = ", ".join(f"{share:.0%}: {self.risk(share):.3f}" for share in (0.25, 0.5, 0.75, 1))
+        return [
+            f"{self.pair}: the mean distance of probability and share of right answers is "
+            f"{self.error:.3f}.",
+            f"Wrong among the most probable answers, for a share of the words: {risks}.",
+        ]
+
+
+def reliability(
+    space: SharedSpace,
+    source: str,
+    target: str,
+    dictionary: DictionaryLike,
+    retrieval: str | Retrieval = "reranked",
+) -> Reliability:
+    """Compare the probabilities of the best answers with how many of them are right.
+
+    Parameters
+    ----------
+    dictionary
+        Words that the space and the weights have not seen, with all their right translations.
+    retrieval
+        The retrieval "reranked", with parameters: no other has probabilities.
+    """
+    gold, _ = gold_rows(space, source, target, as_dictionary(dictionary))
+    answers = [best for (best,) in space.answers(list(gold), source, target, 1, retrieval)]
+    rows = [space[target].row_of[best.word] for best in answers]
+    return Reliability(
+        f"{source}-{target}",
+        np.array([best.probability for best in answers]),
+        np.array([row in correct for row, correct in zip(rows, gold.values(), strict=True)]),
+    )

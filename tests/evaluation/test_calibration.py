@@ -1,0 +1,33 @@
+"""Whether probabilities hold: bands, their error, and the risk of the surest answers."""
+
+import numpy as np
+import pytest
+
+from geomm_plugin import get_mapper
+from geomm_plugin.evaluation import reliability
+from geomm_plugin.evaluation.calibration import Reliability
+
+
+def test_probabilities_that_hold_have_no_error():
+    generator = np.random.default_rng(0)
+    sure = generator.random(20_000)
+    held = Reliability("en-es", sure, generator.random(20_000) < sure)
+    assert held.error < 0.02 and len(held.rows) == 10
+    assert sum(row["n_words"] for row in held.rows) == 20_000
+    assert held.risk(0.25) < held.risk(0.5) < held.risk(1.0)
+    assert held.risk(1.0) == pytest.approx(0.5, abs=0.02)
+    boasting = Reliability("en-es", np.sqrt(sure), held.is_right)
+    assert boasting.error > 0.1
+
+
+def test_a_dictionary_judges_the_answers_of_a_space(demo):
+    space = get_mapper("procrustes").fit(demo.embeddings, demo.train).map(demo.embeddings)
+    found = reliability(space, "en", "es", demo.test["en", "es"])
+    ranked = {}
+    for source, target in demo.test["en", "es"]:
+        ranked.setdefault(source, set()).add(target)
+    answers = space.translate(list(ranked), "en", "es", 1, retrieval="reranked")
+    right = [each[0][0] in ranked[word] for word, each in zip(ranked, answers, strict=True)]
+    assert np.array_equal(found.is_right, right)
+    assert found.risk(0.5) <= found.risk(1.0)
+    assert "mean distance" in str(found) and "n_words" in found.to_csv()
