@@ -17,13 +17,12 @@ from geomm_plugin.cli import forms, options, task_files
 from geomm_plugin.cli.config import Configurable, command_line
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options, write_text
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run
-from geomm_plugin.evaluation.translation import UnknownWords
+from geomm_plugin.evaluation.translation import By, UnknownWords
 
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 

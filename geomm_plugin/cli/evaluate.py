@@ -13,12 +13,11 @@ from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.evaluation.analogy import Analogy, read_analogies
-from geomm_plugin.evaluation.breakdown import By
 from geomm_plugin.evaluation.outcome import Scores
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.similarity import Similarity, read_similarity
 from geomm_plugin.evaluation.task import Task
-from geomm_plugin.evaluation.translation import Translation, UnknownWords
+from geomm_plugin.evaluation.translation import By, Translation, UnknownWords
 from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile

@@ -22,14 +22,19 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
-from geomm_plugin.evaluation.breakdown import By, check_by
 from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run, measure, run_all
 from geomm_plugin.evaluation.task import Score, Task, check_tasks
-from geomm_plugin.evaluation.translation import Translation, UnknownWords, chosen_metrics
+from geomm_plugin.evaluation.translation import (
+    By,
+    Translation,
+    UnknownWords,
+    check_by,
+    chosen_metrics,
+)
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper

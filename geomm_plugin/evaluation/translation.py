@@ -3,12 +3,24 @@
 A word of the test dictionary is evaluated if the vocabularies hold it and at least one of its
 translations; coverage is the share of such words. Its rank is that of its best correct translation
 among all target words, where wrong words with an equal score come first.
+
+P@1 of groups of words says where points come from:
+
+- spelling: the gold translation is *identical* to the word, a *cognate*, or *different*. Two words
+  are cognates if their longest common subsequence has at least 0.58 of the letters of the longer
+  one (Melamed, 1999), in lower case and plain letters (accents stripped, other alphabets in Latin).
+- frequency: how frequent the word is in its vocabulary, by its place there.
+- translations: how many correct translations it has.
+
+A gain on names only, which have identical spelling, must be seen as such.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,16 +34,19 @@ from geomm_plugin.dictionary import (
     read_dictionary,
     warn_if_swapped,
 )
-from geomm_plugin.errors import DictionaryError, ParameterError
-from geomm_plugin.evaluation.breakdown import GROUPS, By, break_down, check_by
+from geomm_plugin.errors import DictionaryError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
 from geomm_plugin.evaluation.task import Score, Task, WordScore, as_space, averages, split_pair
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.retrieval.rerank.spelling import plain_spellings
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, compute_pool
 
 UnknownWords = Literal["skip", "wrong"]
+By = Literal["spelling", "frequency", "translations"]
+MIN_COGNATE_SHARE = 0.58  # of the longer word's letters that both have, in the same order
+BANDS = (1_000, 5_000, 20_000)  # the last place of each band of frequency
 WORDS = "bli"  # the name of word translation among tasks: bilingual lexicon induction
 
 
@@ -270,3 +285,87 @@ def gold_rows(
         )
     warn_if_swapped(dictionary, source, target, space)
     return known, [word for word, correct in gold.items() if not correct]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some of the test words, by their place among all."""
+
+    name: str
+    words: tuple[int, ...]
+    p_at_1: float | None  # None where there are no words
+
+
+def check_by(by: str | None) -> None:
+    """Refuse a breakdown that does not exist."""
+    if by is not None and by not in GROUPS:
+        raise ParameterError(
+            f"Words are grouped by {', '.join(GROUPS)}, not by {by!r}.{did_you_mean(by, GROUPS)}"
+        )
+
+
+def break_down(words: Sequence[WordResult], by: str) -> list[Group]:
+    """Return the words of an evaluation in groups, each with its P@1."""
+    check_by(by)
+    names, group_of = GROUPS[by]
+    members: dict[str, list[int]] = {name: [] for name in names}
+    for number, result in enumerate(words):
+        members[group_of(result)].append(number)
+    return [
+        Group(name, tuple(numbers), _p_at_1([words[number].rank for number in numbers]))
+        for name, numbers in members.items()
+    ]
+
+
+def _p_at_1(ranks: Sequence[int]) -> float | None:
+    return sum(rank == 1 for rank in ranks) / len(ranks) if ranks else None
+
+
+def is_cognate(word: str, other: str) -> bool:
+    """True if two words share most of their letters in the same order."""
+    return common_letters(word, other) >= MIN_COGNATE_SHARE
+
+
+@lru_cache(maxsize=2**17)
+def common_letters(word: str, other: str) -> float:
+    """Return the length of the longest common subsequence as a share of the longer word."""
+    first, second = (text[1:-1] for text in plain_spellings([word, other]))
+    places: dict[str, int] = {}
+    for place, letter in enumerate(first):
+        places[letter] = places.get(letter, 0) | 1 << place
+    # Hyyro (2004): bit i of `row` is 0 where letter i of the first word adds to the subsequence.
+    row = (1 << len(first)) - 1
+    for letter in second:
+        matches = row & places.get(letter, 0)
+        row = (row + matches) | (row - matches)
+    common = len(first) - (row & ((1 << len(first)) - 1)).bit_count()
+    return common / max(len(first), len(second), 1)
+
+
+def _spelling(result: WordResult) -> str:
+    if result.word in result.gold:
+        return "identical"
+    alike = any(is_cognate(result.word, gold) for gold in result.gold)
+    return "cognate" if alike else "different"
+
+
+def _frequency(result: WordResult) -> str:
+    place = sum(result.row >= last for last in BANDS)
+    return BAND_NAMES[place]
+
+
+def _translations(result: WordResult) -> str:
+    return COUNT_NAMES[min(len(result.gold), len(COUNT_NAMES)) - 1]
+
+
+BAND_NAMES = (
+    f"1-{BANDS[0]:,}",
+    *(f"{low + 1:,}-{high:,}" for low, high in pairwise(BANDS)),
+    f"from {BANDS[-1] + 1:,}",
+)
+COUNT_NAMES = ("1 translation", "2 translations", "3 or more")
+GROUPS: dict[str, tuple[tuple[str, ...], Callable[[WordResult], str]]] = {
+    "spelling": (("identical", "cognate", "different"), _spelling),
+    "frequency": (BAND_NAMES, _frequency),
+    "translations": (COUNT_NAMES, _translations),
+}

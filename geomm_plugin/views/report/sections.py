@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import text
-from geomm_plugin.evaluation.breakdown import break_down
 from geomm_plugin.evaluation.metrics import precision_at
 from geomm_plugin.evaluation.outcome import Comparison, TaskTable
 from geomm_plugin.evaluation.provenance import Provenance
@@ -16,7 +15,7 @@ from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, is_significant
 from geomm_plugin.evaluation.table import html_table
 from geomm_plugin.evaluation.task import AVERAGE
-from geomm_plugin.evaluation.translation import WORDS, Evaluation
+from geomm_plugin.evaluation.translation import WORDS, Evaluation, break_down
 from geomm_plugin.views.charts import Interval, Line, interval_chart, line_chart, number
 from geomm_plugin.views.markup import Content, Markup, join, tag
 

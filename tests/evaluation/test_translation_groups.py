@@ -5,7 +5,7 @@ import pytest
 
 from geomm_plugin import Embeddings, compare, evaluate
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.breakdown import GROUPS, break_down, common_letters, is_cognate
+from geomm_plugin.evaluation.translation import GROUPS, break_down, common_letters, is_cognate
 
 WORDS = ["paris", "nation", "dog", "chien", "radio"]
 TARGETS = ["paris", "nación", "perro", "can", "radio"]
