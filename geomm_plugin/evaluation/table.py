@@ -277,8 +277,9 @@ def html_table(cells: Cells, identifier: str = "") -> str:
 
 
 def _html_line(line: Sequence[Cell]) -> str:
-    name, bracket, parameters = (escaped(text) for text in line[0].text.partition("("))
-    cells = [f'<th scope="row">{name}<wbr><small>{bracket}{parameters}</small></th>']
+    name, parameters = escaped(line[0].text), escaped(line[0].after)
+    small = f"<wbr><small>{parameters}</small>" if parameters else ""
+    cells = [f'<th scope="row">{name}{small}</th>']
     last = max(at for at, cell in enumerate(line) if cell.text or not cell.number)
     for cell in line[1 : last + 1]:
         text, after = (escaped(text.replace("-", "−") if cell.number else text)

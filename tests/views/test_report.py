@@ -192,6 +192,7 @@ def test_rows_of_a_pair_stand_together(comparison):
     body = page[page.index("<tbody>", page.index('id="numbers"')) :]
     rows = re.findall(r"<tr><th[^>]*>(\w+).*?</th><td>([\w-]+)</td>", body.partition("</tbody>")[0])
     mappers = ["plain", "fancy", "broken"]
+    assert "fancy<wbr><small>(x=1)</small>" in page
     assert rows == [(m, pair) for pair in ("en-es", "es-it", "average") for m in mappers]
 
 
