@@ -44,6 +44,7 @@ class Align:
     """`geomm align` into a folder of aligned files with another mapper."""
 
     options = ()
+    ends_within = 0.0  # seconds after its parent
 
     def __init__(self, folder):
         self.inputs = folder / "inputs"
@@ -85,10 +86,13 @@ class AlignJobs(Align):
     """The same in two processes, which end soon after the killed run."""
 
     options = ("--resume", "--jobs", "2")
+    ends_within = 1.0
 
 
 class Convert:
     """`geomm convert` into .npy, which is two files: the old words must not meet new vectors."""
+
+    ends_within = 0.0
 
     def __init__(self, folder):
         self.inputs = {True: folder / "new.vec", False: folder / "old.vec"}
@@ -119,6 +123,8 @@ class ConvertVec(Convert):
 
 class Save:
     """save_mapper over a saved mapper."""
+
+    ends_within = 0.0
 
     def __init__(self, folder):
         self.mappers = {new: TOY.fit(get_mapper(("procrustes", "cca")[new])) for new in (0, 1)}
@@ -195,6 +201,7 @@ def main(name, kills, folder, every=1):
         shutil.copytree(outputs[False], place)
         begun, status = forked(lambda: job.run(place, True), **how)
         assert status in (0, -signal.SIGKILL), (how, status)
+        time.sleep(job.ends_within)
         told["killed" if status else "ended"] += 1
         told["with leftovers"] += bool([p for p in place.rglob(".*") if is_leftover(p)])
         before = snapshot(place)
