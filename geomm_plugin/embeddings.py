@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ Subwords: TypeAlias = Callable[[str], Vector | None]
 MIN_FREQUENCY_ORDER = 0.9  # share of words; below, they do not stand in the order of frequency
 
 
+@final
 class Embeddings:
     """Words with their vectors: `embeddings["dog"]`, `"dog" in embeddings`, `len(embeddings)`.
 

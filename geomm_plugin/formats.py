@@ -199,7 +199,10 @@ def read_embeddings(
 
 
 def read_languages(
-    paths: Mapping[str, str | Path], *, max_words: int | None = None
+    paths: Mapping[str, str | Path],
+    *,
+    max_words: int | None = None,
+    encoding: str | None = None,
 ) -> dict[str, Embeddings]:
     """Read the files of several languages as one version: none was replaced in the meantime.
 
@@ -210,7 +213,9 @@ def read_languages(
     return read_one_version(
         lambda: [file for path in paths.values() for file in files_of(as_path(path))],
         lambda: {
-            language: read_embeddings(path, max_words=max_words, language=language)
+            language: read_embeddings(
+                path, max_words=max_words, language=language, encoding=encoding
+            )
             for language, path in paths.items()
         },
     )

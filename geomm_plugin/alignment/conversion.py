@@ -34,12 +34,18 @@ def convert(
     *,
     max_words: int | None = None,
     precision: int | None = None,
+    encoding: str | None = None,
     jobs: int | None = None,
     cluster: Cluster | None = None,
 ) -> Converted:
     """Write the embeddings of a file into another one, whose suffix says the format.
 
     One file is one job, so that more `jobs` are not faster; on a cluster, a worker does it.
+
+    Parameters
+    ----------
+    encoding
+        The encoding of the words, e.g. "latin-1"; by default UTF-8.
     """
     source, target = existing(as_path(source)), as_path(target)
     written = writing_format(target, precision)
@@ -50,13 +56,15 @@ def convert(
     with process_pool(None if cluster is None else jobs, cluster) as pool:
         pool.check_files(files_of(source))
         places = (source.absolute(), target.absolute()) if pool.client else (source, target)
-        job = Job(f"Converting {source}", _convert, (*places, written, max_words))
+        job = Job(f"Converting {source}", _convert, (*places, written, max_words, encoding))
         (converted,) = pool.in_order([job])
     return converted
 
 
-def _convert(source: Path, target: Path, written: Format, max_words: int | None) -> Converted:
-    embeddings = read_embeddings(source, max_words=max_words)
+def _convert(
+    source: Path, target: Path, written: Format, max_words: int | None, encoding: str | None
+) -> Converted:
+    embeddings = read_embeddings(source, max_words=max_words, encoding=encoding)
     written = written.for_embeddings(embeddings)
     write_embeddings(embeddings, target, format=written)
     return Converted(written.name, len(embeddings), embeddings.dimension)

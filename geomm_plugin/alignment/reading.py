@@ -26,6 +26,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, GeommError, UnknownNameError
 from geomm_plugin.files import disk
 from geomm_plugin.files.stamps import sha256_of, stamps
+from geomm_plugin.files.text_lines import not_utf8, why_not_utf8
 from geomm_plugin.formats import Format, existing, files_of, find_format, read_embeddings
 from geomm_plugin.rows import Rows
 from geomm_plugin.work import Job, Pool
@@ -165,6 +166,8 @@ def _parsed(path: Path, chosen: Format, max_words: int | None, place: Path) -> E
         write_rows(place, rows())
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from error
+    if chosen.in_utf8 and (odd := not_utf8(words)):
+        warnings.warn(why_not_utf8(path, words, odd, "words"), stacklevel=2)
     embeddings = Embeddings(words, Rows.of_file(place))
     embeddings.rows.is_finite = True
     return embeddings

@@ -20,12 +20,16 @@ from geomm_plugin.formats import files_of, read_languages, refuse_neighbors, wri
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE | LANG=FILE...")
 @click.argument("target", type=click.Path(path_type=Path))
 @options.space_options(files=False)
+@click.option(
+    "--encoding", metavar="NAME", help="The encoding of words that are not in UTF-8, e.g. latin-1."
+)
 @options.precision_option
 @options.run_options(jobs=options.CORES, cluster=True, as_json=options.WRITTEN)
 def command(
     sources: tuple[str, ...],
     target: Path,
     files: options.SpaceFiles,
+    encoding: str | None,
     precision: int | None,
     run: options.Run,
 ) -> None:
@@ -47,17 +51,23 @@ def command(
                 target,
                 max_words=files.max_words,
                 precision=precision,
+                encoding=encoding,
                 jobs=run.jobs,
                 cluster=run.cluster,
             )
         else:
-            converted = _join(options.existing_files(sources), target, files.max_words, precision)
+            paths = options.existing_files(sources)
+            converted = _join(paths, target, files.max_words, precision, encoding)
     text = f"Wrote {target}  {converted.words:,} words x {converted.dimension}"
     run.report({"path": str(target)} | asdict(converted), text)
 
 
 def _join(
-    files: Mapping[str, str], target: Path, max_words: int | None, precision: int | None
+    files: Mapping[str, str],
+    target: Path,
+    max_words: int | None,
+    precision: int | None,
+    encoding: str | None,
 ) -> Converted:
     """Put several languages into one file."""
     written = writing_format(target, precision)
@@ -65,7 +75,7 @@ def _join(
     inputs = [part for file in files.values() for part in files_of(Path(file))]
     refuse_inputs(outputs, inputs, "Choose another name for the new file.")
     refuse_neighbors(target, outputs)
-    read = read_languages(files, max_words=max_words)
+    read = read_languages(files, max_words=max_words, encoding=encoding)
     write_space(read, target)
     words, dimension = sum(map(len, read.values())), next(iter(read.values())).dimension
     return Converted(written.name, words, dimension)

@@ -294,6 +294,21 @@ def test_a_dictionary_in_latin_1(folder_of_latin_1):
         assert read.exit_code == 0, read.stderr
 
 
+def test_vectors_in_latin_1(tmp_path):
+    old, new, both = tmp_path / "old.vec", tmp_path / "new.vec", tmp_path / "both.parquet"
+    old.write_bytes("2 1\naño 1\ndog 2\n".encode("latin-1"))
+    geomm("convert", old, new, "--encoding", "latin-1", "--quiet")
+    assert read_embeddings(new).words == ["año", "dog"]
+    pytest.importorskip("pyarrow")
+    geomm("convert", f"en={old}", f"es={old}", both, "--encoding", "latin-1", "--quiet")
+    assert read_embeddings(both, language="es").words == ["año", "dog"]
+    dictionary = tmp_path / "d.txt"
+    dictionary.write_text("dog dog\n")
+    files = [f"en={old}", f"es={old}", "-d", f"en-es={dictionary}", "-m", "procrustes"]
+    done = geomm("align", *files, "-o", tmp_path / "aligned", "--quiet")
+    assert "1 of 2 words are not UTF-8" in done.stderr and "'año'" in done.stderr
+
+
 @pytest.fixture
 def folder_of_latin_1(tmp_path):
     toy = make_toy(words=60, dimension=8)

@@ -28,13 +28,7 @@ class LineBlocks:
         self._stream = gzip_reader(file) if is_gzip else file
         self._buffer = bytearray()
         self._lines = memoryview(b"")  # read, but not yet taken
-        self._reached = 0  # bytes read, with a line feed at the end
-        self.bytes_per_line = 0.0  # estimated from the first lines
-
-    @property
-    def position(self) -> int:
-        """How many bytes of the text were taken or left out so far."""
-        return self._reached - len(self._lines)
+        self._bytes_per_line = 0.0  # estimated from the first lines
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the file holds nothing but white space."""
@@ -44,7 +38,7 @@ class LineBlocks:
         text = bytes(self._lines)
         if not text.strip() and self.ended:
             return None
-        self.bytes_per_line = len(text) / text.count(b"\n")
+        self._bytes_per_line = len(text) / text.count(b"\n")
         return text.partition(b"\n")[0]
 
     def skip_line(self) -> None:
@@ -59,7 +53,7 @@ class LineBlocks:
         if not self._lines:
             size = _READ
             if count is not None:
-                size = min(size, int(1.1 * count * self.bytes_per_line) + 1024)
+                size = min(size, int(1.1 * count * self._bytes_per_line) + 1024)
             self._fill(size)
         block, self._lines = self._lines, self._lines[:0]
         if count is not None and count < len(block) // shortest:
@@ -73,7 +67,7 @@ class LineBlocks:
 
     def _end_of(self, count: int, block: memoryview) -> int:
         """Return where `count` lines end; fewer lines if they are longer than was estimated."""
-        for size in (int(2 * count * self.bytes_per_line) + 1024, len(block)):
+        for size in (int(2 * count * self._bytes_per_line) + 1024, len(block)):
             feeds = np.flatnonzero(np.frombuffer(block[:size], np.uint8) == ord("\n"))
             if len(feeds):
                 return int(feeds[min(count, len(feeds)) - 1]) + 1
@@ -105,4 +99,3 @@ class LineBlocks:
             self._buffer = self._buffer + rest
         self._buffer[length : length + len(rest)] = rest
         self._lines = memoryview(self._buffer)[: length + len(rest)]
-        self._reached += len(self._lines)

@@ -51,25 +51,10 @@ class VecReader:
         self._entries = 0  # lines with a word read so far, repeated words included
         self._blocks = LineBlocks(path, file)
         self._header = self._read_header()
-        self.begin = self._blocks.position  # of the first line with a word, in bytes
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-        return self._header.dimension
-
-    @property
-    def promised(self) -> int | None:
-        """How many words the first line says there are; None if it does not."""
-        return self._header.promised
-
-    @property
-    def bytes_per_line(self) -> float:
-        """About how long a line is, by the first ones."""
-        return self._blocks.bytes_per_line
 
     def __iter__(self) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
-        yield [], np.empty((0, self.dimension), np.float32)  # tells the dimension, if nothing else
+        nothing = np.empty((0, self._header.dimension), np.float32)
+        yield [], nothing  # tells the dimension, if nothing else does
         while (wanted := self._wanted()) != 0:
             block = self._blocks.take(wanted, self._header.dimension)
             if not block:
@@ -81,8 +66,11 @@ class VecReader:
     def warn_of_repetitions(self, stacklevel: int = 4) -> None:
         """Say how many lines were left out, since they repeat a word."""
         if self._repeated is not None:
-            message = repetitions_message(self.path, self._repetitions, self._repeated)
-            warnings.warn(message, stacklevel=stacklevel)
+            warnings.warn(
+                f"{self.path}: {self._repetitions} lines repeat a word of an earlier line, e.g. "
+                f"{self._repeated[:60]!r}; the first vector of each word was kept.",
+                stacklevel=stacklevel,
+            )
 
     def _wanted(self) -> int | None:
         """Return how many more lines to read; None for all."""
@@ -169,7 +157,7 @@ class VecReader:
                     new_rows.append(row)
             words, vectors = [words[row] for row in new_rows], vectors[new_rows]
         self._count += len(words)
-        if are_too_many(self._repetitions, self._count):
+        if self._repetitions > max(_MAX_REPETITIONS, 10 * self._count):
             raise FormatError(
                 f"{self.path}, up to line {self._lines}: {self._repetitions} lines repeat one of "
                 f"{self._count} words. This is no file of word vectors."
@@ -205,19 +193,6 @@ class VecReader:
                 f"'{entries} {self._header.dimension}', or pass "
                 f"max_words={max(self._count, 1)}."
             )
-
-
-def repetitions_message(path: Path, count: int, example: str) -> str:
-    """Say how many lines repeat a word."""
-    return (
-        f"{path}: {count} lines repeat a word of an earlier line, e.g. {example[:60]!r}; the first "
-        "vector of each word was kept."
-    )
-
-
-def are_too_many(repetitions: int, words: int) -> bool:
-    """Tell whether lines repeat words as no file of vectors does."""
-    return repetitions > max(_MAX_REPETITIONS, 10 * words)
 
 
 def _bounded(digits: bytes) -> int:
