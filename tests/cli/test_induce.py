@@ -11,7 +11,7 @@ from geomm_plugin import (
     write_embeddings,
 )
 from geomm_plugin.cli import group
-from geomm_plugin.retrieval import mutual
+from geomm_plugin.retrieval import both_ways
 from geomm_plugin.storage import save_mapper
 from geomm_plugin.testing import make_toy
 
@@ -152,7 +152,7 @@ def test_jobs_and_saved_means_find_the_same_dictionary(folder, monkeypatch):
     assert induce(*aligned, "--jobs", 2, "-o", paths[1]).exit_code == 0
     saved = CliRunner().invoke(group, ["neighborhoods", *aligned, "--jobs", "2"])
     assert saved.exit_code == 0, saved.output
-    monkeypatch.setattr(mutual, "_means", None)  # nothing is left to compute
+    monkeypatch.setattr(both_ways, "_means", None)  # nothing is left to compute
     assert induce(*aligned, "-o", paths[2]).exit_code == 0
     assert len({path.read_bytes() for path in paths}) == 1
     refused = induce(*aligned, "--jobs", 0, "-o", folder / "none.tsv")
