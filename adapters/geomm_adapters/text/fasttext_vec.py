@@ -70,7 +70,7 @@ class FastTextVec(Format):
                 position = reached
                 yield words, vectors
                 del words, vectors  # while the next ones are made
-            reader.warn_of_repetitions(stacklevel=6)
+            reader.warn_of_repetitions(stacklevel=8)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""

@@ -93,7 +93,7 @@ class MultilingualText(Format):
             warnings.warn(
                 f"{path}: words are in the order of the alphabet, so the first {max_words} are not "
                 "the most frequent ones.",
-                stacklevel=4,
+                stacklevel=5,
             )
         return embeddings
 

@@ -63,7 +63,7 @@ class VecReader:
             yield self._first_of_each(self._parse(block, wanted))
         self._check_promise()
 
-    def warn_of_repetitions(self, stacklevel: int = 4) -> None:
+    def warn_of_repetitions(self, stacklevel: int = 6) -> None:
         """Say how many lines were left out, since they repeat a word."""
         if self._repeated is not None:
             warnings.warn(
