@@ -5,6 +5,10 @@ from collections.abc import Iterable
 from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
 from geomm_adapters.fasttext.model_file import FastTextBin, from_fasttext, is_fasttext
 from geomm_adapters.gensim.back_mapping import BackMappingTranslationMatrix
+from geomm_adapters.gensim.change_over_time import (
+    intersection_align_gensim,
+    smart_procrustes_align_gensim,
+)
 from geomm_adapters.gensim.keyed_vectors import (
     align_keyedvectors,
     from_keyedvectors,
@@ -47,6 +51,8 @@ __all__ = [
     "from_keyedvectors",
     "from_spacy",
     "from_static_model",
+    "intersection_align_gensim",
+    "smart_procrustes_align_gensim",
     "to_keyedvectors",
     "to_spacy",
 ]

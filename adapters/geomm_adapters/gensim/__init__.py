@@ -1,1 +1,1 @@
-"""gensim's objects: KeyedVectors in and out, and its TranslationMatrix."""
+"""gensim's objects: KeyedVectors in and out, and drop-ins for scripts that use it."""
