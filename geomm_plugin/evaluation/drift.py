@@ -5,13 +5,15 @@ the shared space, old and new, and N_old(w), N_new(w) the common words nearest t
 
     distance(w) = 1 - cos(x_w, z_w)
     local(w)    = 1 - cos(s_old(w), s_new(w)),    s(w)_v = cos(w, v) for v in N_old(w) and N_new(w)
-    score(w)    = (distance(w) - m) / (1.4826 MAD),    m and MAD over words of similar frequency
+    score(w)    = (distance(w) - median) / max(1.4826 MAD, 0.005),    of words alike in frequency
 
 `distance` and `local` are the global and the local measure of Hamilton, Leskovec, Jurafsky:
 "Cultural Shift or Linguistic Drift? Comparing Two Computational Measures of Semantic Change", EMNLP
 2016. Distances also depend on frequency, which is no change of meaning: vectors of rare words are
 noisy (Dubossarsky, Weinshall, Grossman: "Outta Control", EMNLP 2017). Hence the score: how far a
-word moved beyond the median of the words nearest to it in rank, in robust standard deviations.
+word moved beyond the median of the words nearest to it in rank, in robust standard deviations. The
+least deviation is there for words that the map fits, or that are copies: they hardly differ at all,
+and any other word would be thousands of their deviations away.
 
 Words that moved should not drag the map with them: it is fitted on all common words, and again
 without those that then score highest.
@@ -41,7 +43,8 @@ SIMILAR_WORDS = 501  # words of similar frequency that a word is compared with, 
 LOCAL_NEIGHBORS = 25  # nearest words in each corpus, as in the paper
 LOCAL_ROWS = 256  # words whose neighbours are gathered at a time: 30 MB at d = 300
 LEAST_COMMON_WORDS = 10
-SMALLEST_DEVIATION = 1e-6  # of distances: less is rounding
+SMALLEST_DEVIATION = 0.005  # of distances: corpora trained apart have more; so |score| <= 400
+WORDS_A_DIMENSION = 2  # with fewer, a map fits whatever words it is given
 
 Measure: TypeAlias = Literal["score", "distance", "local"]
 MEASURES: tuple[Measure, ...] = ("score", "distance", "local")
@@ -76,6 +79,7 @@ class Drift(Table):
     common: int  # words that both corpora have
     fitted: int  # of which so many were the dictionary
     sizes: tuple[int, int]  # words in each corpus
+    dimension: int  # of the smaller vectors
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -102,10 +106,17 @@ class Drift(Table):
     def notes(self) -> list[str]:
         """Say what was compared with what."""
         (old, new), (many_old, many_new) = self.names, self.sizes
-        return [
+        notes = [
             f"{self.common} words are in both, of {many_old} in {old} and {many_new} in {new}; "
             f"aligned by {self.mapper} on {self.fitted} of them."
         ]
+        if self.fitted < WORDS_A_DIMENSION * self.dimension:
+            notes.append(
+                f"A map in {self.dimension} dimensions fits {self.fitted} words whether they moved "
+                "or not: score and distance say little here. Sort by local, which needs no map, "
+                "or read more words."
+            )
+        return notes
 
 
 def drift(
@@ -175,6 +186,7 @@ def drift(
         len(common.words),
         len(steady),
         (len(two[first]), len(two[second])),
+        min(embeddings.dimension for embeddings in two.values()),
     )
 
 

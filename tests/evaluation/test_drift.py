@@ -110,6 +110,26 @@ def test_a_corpus_has_not_moved_from_itself(times):
         assert each.neighbors_old == each.neighbors_new
 
 
+def test_scores_stay_within_reason_where_hardly_anything_differs(times):
+    old, *_ = times
+    vectors = old.vectors.copy()
+    vectors[50] = -vectors[50]
+    vectors[60] += 0.2 * vectors[80]
+    found = drift(old, Embeddings(old.words, vectors), top=None, neighbors=0)
+    assert [each.word for each in found.words[:2]] == [old.words[50], old.words[60]]
+    assert all(abs(each.score) <= 400 for each in found.words)
+    assert found.words[1].score < 20  # it is at a cosine of more than 0.9 from itself
+
+
+def test_too_few_words_for_the_dimensions_are_noted(times):
+    old, new, _ = times
+    few = drift(old.head(60), new, top=3)
+    assert few.fitted < 60 <= 2 * few.dimension == 200
+    assert "A map in 100 dimensions fits" in str(few)
+    assert max(each.score for each in few.words) <= 400
+    assert "whether they moved" not in str(drift(old, new, top=3))
+
+
 def test_other_dimensions_other_mappers_and_objects(times):
     old, new, planted = times
     narrow = (new.words, new.vectors[:, :80])
