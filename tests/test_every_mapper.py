@@ -4,10 +4,12 @@ import inspect
 import os
 import re
 
+import numpy as np
 import pytest
 
 from geomm_plugin import evaluate, get_mapper, registry
 from geomm_plugin.testing.mapper_contract import CHECKS, check_hard_numbers, check_many_dimensions
+from geomm_plugin.testing.toys import hard_toys
 
 ABLATIONS = {"metric_only": (0.02, 0.6), "rotation_only": (0.002, 0.3)}  # poor, as in the paper
 GOOD = (0.85, 1.0)
@@ -30,6 +32,17 @@ def skip_unless_slow(name, fast):
 def test_hard_numbers_with_other_normalizations(name, steps):
     skip_unless_slow(name, ("procrustes", "gpa", "cca", "msf", "rcsls", "regression"))
     check_hard_numbers(lambda: get_mapper(name, normalize=steps))
+
+
+@pytest.mark.parametrize("name", MAPPERS)
+def test_hard_numbers_are_fitted_and_not_refused(name):
+    """A contract takes a refusal, too; these mappers need none."""
+    toys = hard_toys()
+    for label in ("zero vectors", "huge and tiny numbers", "the largest numbers", "float16"):
+        toy, mapper = toys[label], get_mapper(name)
+        toy.fit(mapper)
+        for language, embeddings in toy.embeddings.items():
+            assert np.isfinite(mapper.transform(language, embeddings.vectors)).all(), label
 
 
 @pytest.mark.parametrize("name", MAPPERS)

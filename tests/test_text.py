@@ -2,6 +2,7 @@
 
 import ast
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.cli.terminal import show_data
 from geomm_plugin.text import JOINERS, printable, printable_json
 
 HOSTILE = ["\x1b]0;title\x07", "\x1b[31m", "\x9b2J", "a\u202eb", "\u2066x", "\rover", "\u2028"]
@@ -96,6 +98,13 @@ def test_diagnose_and_warnings_are_escaped(hostile_files):
     (hostile_files / "pairs.txt").write_text("dog\tdog\n" * 3 + "\x1b[31m\tx\n", encoding="utf-8")
     result = run(hostile_files, "diagnose", "--dictionary", f"en-es={hostile_files / 'pairs.txt'}")
     assert all(c.isprintable() or c == "\n" for c in result.output), repr(result.output)
+
+
+def test_data_for_programs_is_escaped_on_a_terminal_alone(capsys, monkeypatch):
+    for is_terminal, shown in ((True, "x\\x9b2J\tb\n"), (False, "x\x9b2J\tb\n")):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_terminal: answer)
+        show_data("x\x9b2J\tb\n")
+        assert capsys.readouterr().out == shown
 
 
 COMMANDS = sorted((Path(__file__).parents[1] / "geomm_plugin" / "cli").glob("*.py"))

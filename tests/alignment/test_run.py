@@ -19,6 +19,7 @@ from geomm_plugin import (
 )
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
+from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import locked
 from geomm_plugin.mappers import GeoMM
 from geomm_plugin.testing import make_toy
@@ -266,3 +267,22 @@ def test_modes_of_replaced_files_stay(toy, tmp_path):
     align(toy.embeddings, dictionaries, "cca", output=tmp_path)
     modes = [(tmp_path / f"{name}.vec").stat().st_mode & 0o777 for name in ("en", "es")]
     assert modes[0] == 0o600 and modes[1] & 0o077
+
+
+def test_all_that_is_published_is_on_the_disk_before(toy, tmp_path):
+    """Each file is written whole and brought to disk, and only then renamed, as is the record."""
+    calls = []
+    with disk.watched(lambda operation, path: calls.append((operation, path))):
+        align(toy.embeddings, toy.dictionaries, "procrustes", output=tmp_path)
+    on_disk: set[str] = set()  # the names of files whose last content is
+    for operation, path in calls:
+        if operation == "fsync":
+            on_disk.add(path.name)
+        elif operation in ("open", "write"):
+            on_disk.discard(path.name)
+        elif operation == "rename" and path.parent == tmp_path and path.name != "mapper":
+            assert {path.name, f"part-{path.name}"} & on_disk, path.name
+    assert {path.name for path in (tmp_path / "mapper").iterdir()} <= on_disk
+    records = [name for name in on_disk if name.endswith("record.json")]
+    assert records, "the record of the stage, too"
+    assert [call for call in calls if call[1] == tmp_path][-1][0] == "fsync", "and the names"

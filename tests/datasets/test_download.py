@@ -23,6 +23,7 @@ from geomm_plugin.datasets import download
 from geomm_plugin.datasets.catalog import data_sets, find_data_set
 from geomm_plugin.datasets.download import fetch, mirrored
 from geomm_plugin.errors import FileError, FormatError, ParameterError
+from geomm_plugin.files import disk
 
 PATH = "/fasttext/vectors-wiki/wiki.es.vec"
 CONTENT = bytes(range(256)) * 4000
@@ -347,6 +348,17 @@ def test_a_part_with_a_second_name_is_not_written_through(server, tmp_path):
     with pytest.raises(FileError, match="is in the way"):
         get(server, tmp_path)
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_part_of_another_user_is_not_added_to(server, tmp_path, monkeypatch):
+    part = tmp_path / "wiki" / "wiki.es.vec.part"
+    part.parent.mkdir()
+    part.write_bytes(b"theirs")
+    owner_of = disk.owner_of
+    monkeypatch.setattr(disk, "owner_of", lambda path: owner_of(path) + (path == part))
+    with pytest.raises(FileError, match="of another user"):
+        get(server, tmp_path)
+    assert part.read_bytes() == b"theirs"
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "[1]", "{", '{"a": {}, "a": {}}', "\0"])

@@ -12,7 +12,7 @@ import pytest
 from geomm_adapters.npy_vectors import NpyVectors
 from geomm_plugin import Embeddings, align, load_mapper, read_embeddings, write_embeddings
 from geomm_plugin.errors import FileError
-from geomm_plugin.files.stamps import ATTEMPTS, sha256_of
+from geomm_plugin.files.stamps import ATTEMPTS, Stamp, sha256_of, stamp
 from geomm_plugin.formats import find_format, read_languages
 from geomm_plugin.testing import make_toy
 
@@ -116,6 +116,23 @@ def test_a_file_that_is_replaced_while_it_is_open(tmp_path, monkeypatch, suffix)
         assert not new.exists()
         assert len(embeddings) == [40, 30][check(embeddings)]
     assert check(embeddings) == 1, "what was replaced meanwhile is read again"
+
+
+@pytest.mark.parametrize("what", ["inode", "date", "size"])
+def test_another_inode_date_or_size_is_another_version(tmp_path, what):
+    path, other = tmp_path / "file", tmp_path / "other"
+    for each in (path, other):
+        each.write_text("text" if each == path or what != "size" else "longer")
+        os.utime(each, ns=(1, 1 + (what == "date" and each == other)))
+    before = stamp(path)
+    assert stamp(path) == before
+    if what == "inode":
+        other.replace(path)
+    else:
+        path.write_text(other.read_text())
+        os.utime(path, ns=(1, other.stat().st_mtime_ns))
+    changed = {n for n, a, b in zip(Stamp._fields, before, stamp(path), strict=True) if a != b}
+    assert changed == {{"inode": "inode", "date": "modified", "size": "size"}[what]}
 
 
 def test_files_that_change_all_the_time_are_a_sentence(tmp_path, monkeypatch):

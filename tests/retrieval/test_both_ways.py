@@ -128,6 +128,14 @@ def test_rows_that_are_all_equal_have_no_lists_but_a_shortlist(side):
     assert np.isfinite(best.forth_scores).all()
 
 
+def test_of_equal_listed_rows_the_first_one_is_best():
+    x, z = rows(40, 5), rows(30, 6)
+    z[20:] = z[:10]
+    best = Shortlist.search(x, z, least_rows=1, listed=30).best(x, z)
+    back = Shortlist.search(z, x, least_rows=1, listed=30).best(z, x)
+    assert (best.forth < 20).all() and (back.back < 20).all()
+
+
 def test_zero_rows_are_listed_like_any_others():
     x, z = rows(1000, 8), rows(1000, 9)
     x[5], z[7] = 0, 0
