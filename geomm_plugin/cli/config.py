@@ -43,8 +43,8 @@ from geomm_plugin.errors import FileError, GeommError, ParameterError, did_you_m
 HEADINGS = {
     "Data": "dictionary test identical cognates pair pairs pivot words texts train data demo model "
     "encoding max-words extra-words list folder mirror",
-    "Method": "mapper mappers method set retrieval task metric by k coverage baseline each-pair "
-    "oov rerank disjoint-pivot trim neighbors min-score at-precision size",
+    "Method": "mapper mappers method set retrieval task metric by reliability k coverage baseline "
+    "each-pair oov rerank disjoint-pivot trim neighbors min-score at-precision size",
     "Output": "output suffix precision keep-length neighborhoods without-scores top json markdown "
     "csv latex html save results font",
     "Running": "jobs cluster resume port no-browser config quiet verbose help",

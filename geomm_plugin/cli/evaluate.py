@@ -12,6 +12,7 @@ from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import ParameterError, UnknownNameError
+from geomm_plugin.evaluation import calibration
 from geomm_plugin.evaluation.analogy import Analogy, read_analogies
 from geomm_plugin.evaluation.outcome import Scores
 from geomm_plugin.evaluation.provenance import provenance_of
@@ -19,6 +20,7 @@ from geomm_plugin.evaluation.similarity import Similarity, read_similarity
 from geomm_plugin.evaluation.task import Task
 from geomm_plugin.evaluation.translation import By, Translation, UnknownWords
 from geomm_plugin.registry.parameters import split_spec
+from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.source_file import SourceFile
 from geomm_plugin.work import compute_pool
@@ -55,6 +57,12 @@ WORD_TASKS = ("bli", "similarity", "analogy")  # scored on words; others are reg
 @options.retrievals_option
 @options.metrics_option
 @options.by_option
+@click.option(
+    "--reliability",
+    is_flag=True,
+    help="Show whether the probabilities of --retrieval reranked hold: by tenths, and how much is "
+    "wrong among the surest answers.",
+)
 @options.oov_option
 @table_options
 @options.run_options(jobs=options.THREADS, default=None, cluster=True)
@@ -67,6 +75,7 @@ def command(
     retrieval: tuple[str, ...],
     metric: tuple[str, ...],
     by: By | None,
+    reliability: bool,
     oov: UnknownWords,
     output: TableOutput,
     run: options.Run,
@@ -82,9 +91,10 @@ def command(
             --texts en=s.en.txt --texts es=s.es.txt
         geomm evaluate en=aligned/en.vec es=aligned/es.vec --task classify \\
             --train en=topics.en.tsv --test es=topics.es.tsv
+        geomm evaluate en=aligned/en.vec es=aligned/es.vec -d en-es=test.txt --reliability
     """
     check_outputs()
-    chosen = options.make_retrievals(retrieval)
+    chosen = _with_probabilities(retrieval) if reliability else options.make_retrievals(retrieval)
     scored: list[Task] = []
     read_files: task_files.Files = ()
     if task in WORD_TASKS:
@@ -97,8 +107,16 @@ def command(
         read = files.read()
         space = files.space_of(read)
         given: list[tuple[tuple[str, str], Dictionary]] = []
+        held: tuple[calibration.Reliability, ...] = ()
         if task == "bli":
             given = options.read_each(test, list(space))
+        if reliability:
+            held = tuple(
+                calibration.reliability(space, *pair, own, each)
+                for pair, own in given
+                for each in chosen
+            )
+        elif task == "bli":
             names = metric or None
             scored = [Translation({pair: own}, chosen, names, oov, by=by) for pair, own in given]
         elif task in WORD_TASKS:
@@ -109,7 +127,29 @@ def command(
         saved = SourceFile.read_from(files.model, "a saved mapper")
         read_files = (*read_files, ("mapper", saved))
     provenance = provenance_of(read, (), given).with_files(read_files)
-    output.show(Scores(tuple(scores), mapper, provenance))
+    if reliability:
+        output.show(calibration.Reliabilities(held, provenance))
+    else:
+        output.show(Scores(tuple(scores), mapper, provenance))
+
+
+def _with_probabilities(retrieval: tuple[str, ...]) -> list[Retrieval]:
+    """Return the retrievals of --reliability, by default reranked; refuse what it does not use."""
+    context = click.get_current_context()
+    if context.params["task"] != "bli":
+        raise ParameterError("--reliability is of --task bli: translations have probabilities.")
+    for name in ("metric", "by", "oov"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise ParameterError(f"--{name} is not for --reliability. Leave one of them out.")
+    is_default = context.get_parameter_source("retrieval") is ParameterSource.DEFAULT
+    chosen = options.make_retrievals(("reranked",) if is_default else retrieval)
+    for each in chosen:
+        if not isinstance(each, Reranked):
+            raise ParameterError(
+                f"--reliability is of probabilities, and --retrieval {each.label} has none. Choose "
+                "--retrieval reranked."
+            )
+    return chosen
 
 
 def _word_task(space: SharedSpace, task: str, spec: str) -> Task:

@@ -6,15 +6,17 @@ right more often than others, so that who asks for fewer makes fewer mistakes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from geomm_plugin.arrays import Mask, Vector
 from geomm_plugin.dictionary import DictionaryLike, as_dictionary
+from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.table import Cell, Cells, Table
 from geomm_plugin.evaluation.translation import gold_rows
+from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 
@@ -28,6 +30,7 @@ class Reliability(Table):
     pair: str
     probabilities: Vector
     is_right: Mask
+    retrieval: str = "reranked"
 
     @property
     def error(self) -> float:
@@ -43,29 +46,40 @@ class Reliability(Table):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each band of probabilities that holds a word."""
+        """A row for each band of probabilities that holds a word.
+
+        `coverage` is the share of words whose answers are in this band or a higher one, `risk` how
+        many of these are wrong.
+        """
         band = np.minimum((self.probabilities * BANDS).astype(int), BANDS - 1)
         return [
             {
                 "pair": self.pair,
+                "retrieval": self.retrieval,
                 "from": number / BANDS,
                 "to": (number + 1) / BANDS,
                 "n_words": int((band == number).sum()),
                 "probability": float(self.probabilities[band == number].mean()),
                 "p@1": float(self.is_right[band == number].mean()),
+                "coverage": float((band >= number).mean()),
+                "risk": float(1 - self.is_right[band >= number].mean()),
             }
             for number in np.unique(band).tolist()
         ]
 
     def cells(self) -> Cells:
         """Return header and rows as short texts."""
-        header = [Cell(name) for name in ("probability", "words", "mean", "right")]
+        header = [
+            Cell(name) for name in ("probability", "words", "mean", "right", "coverage", "risk")
+        ]
         body = [
             [
                 Cell(f"{row['from']:.1f}-{row['to']:.1f}"),
                 Cell(str(row["n_words"]), number=True),
-                Cell(f"{row['probability']:.3f}", number=True),
-                Cell(f"{row['p@1']:.3f}", number=True),
+                *(
+                    Cell(f"{row[name]:.3f}", number=True)
+                    for name in ("probability", "p@1", "coverage", "risk")
+                ),
             ]
             for row in self.rows
         ]
@@ -75,10 +89,39 @@ class Reliability(Table):
         """Say how far probabilities are off, and what fewer answers are worth."""
         risks = ", ".join(f"{share:.0%}: {self.risk(share):.3f}" for share in (0.25, 0.5, 0.75, 1))
         return [
-            f"{self.pair}: the mean distance of probability and share of right answers is "
-            f"{self.error:.3f}.",
+            f"{self.pair}, {self.retrieval}: the mean distance of probability and share of right "
+            f"answers is {self.error:.3f}.",
             f"Wrong among the most probable answers, for a share of the words: {risks}.",
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class Reliabilities(Table):
+    """Those of several pairs of languages or retrievals, a table each."""
+
+    parts: tuple[Reliability, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of all, each with what was read."""
+        return [row | self.provenance.columns() for part in self.parts for row in part.rows]
+
+    def cells(self) -> Cells:
+        """Return all as one table, each row with its pair and retrieval."""
+        header = [Cell("pair"), Cell("retrieval"), *self.parts[0].cells()[0]]
+        return [
+            header,
+            *(
+                [Cell(part.pair), Cell(part.retrieval), *line]
+                for part in self.parts
+                for line in part.cells()[1:]
+            ),
+        ]
+
+    def notes(self) -> list[str]:
+        """Return the sentences of all."""
+        return [note for part in self.parts for note in part.notes()]
 
 
 def reliability(
@@ -104,4 +147,5 @@ def reliability(
         f"{source}-{target}",
         np.array([best.probability for best in answers]),
         np.array([row in correct for row, correct in zip(rows, gold.values(), strict=True)]),
+        as_retrieval(retrieval).label,
     )

@@ -21,6 +21,7 @@ from geomm_plugin.cli.options import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import evaluate_analogies
+from geomm_plugin.evaluation.calibration import reliability
 from geomm_plugin.evaluation.diagnosis import diagnose
 from geomm_plugin.evaluation.language_similarity import language_similarity
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
@@ -258,3 +259,30 @@ def test_swapped_columns_are_told_once_by_every_command(command, tmp_path):
     }
     told = run(command, *FILES, *LIMIT, "-d", swapped, *further.get(command, [])).stderr
     assert told.count("columns seem to be swapped: it may be a dictionary en-es") == 1
+
+
+def test_reliability_is_what_python_says(demo, model):
+    two, _, test = demo
+    given = ["evaluate", *FILES, *LIMIT, "--model", str(model), "-t"]
+    given += [f"en-es={FOLDER / 'en-es.test.txt'}", "--reliability"]
+    found = reliability(load_mapper(model).map(two), "en", "es", test["en", "es"])
+    fixed = ["-r", "reranked:weights=fixed", "-r", "reranked"]
+    rows = json.loads(run(*given, *fixed, "--json").stdout)
+    assert [numbers(row) for row in rows if row["retrieval"] == "reranked"] == found.rows
+    assert {row["retrieval"] for row in rows} == {"reranked", "reranked(weights='fixed')"}
+    text = run(*given).stdout
+    assert all(note in " ".join(text.split()) for note in found.notes())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["-r", "csls"], "--retrieval csls has none"),
+        (["--by", "spelling"], "--by is not for --reliability"),
+        (["--task", "sentences"], "--task bli"),
+    ],
+)
+def test_reliability_is_of_probable_translations(more, said):
+    path = f"en-es={FOLDER / 'en-es.test.txt'}"
+    result = run("evaluate", *FILES, "-t", path, "--reliability", *more, status=2)
+    assert said in result.stderr

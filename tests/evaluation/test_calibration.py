@@ -16,6 +16,9 @@ def test_probabilities_that_hold_have_no_error():
     assert sum(row["n_words"] for row in held.rows) == 20_000
     assert held.risk(0.25) < held.risk(0.5) < held.risk(1.0)
     assert held.risk(1.0) == pytest.approx(0.5, abs=0.02)
+    assert held.rows[0]["coverage"] == 1 and held.rows[0]["risk"] == pytest.approx(held.risk(1.0))
+    for row in held.rows:
+        assert row["risk"] == pytest.approx(held.risk(row["coverage"]))
     boasting = Reliability("en-es", np.sqrt(sure), held.is_right)
     assert boasting.error > 0.1
 
