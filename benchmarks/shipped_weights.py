@@ -6,9 +6,12 @@
 For each dictionary `geomm_plus` is fitted to 100 of its pairs, and features learn from these and
 from the pairs that the map induces, as they do where somebody has no more. 900 other source words
 of the dictionary choose among their candidates: once as words are spelt (`alike`), once with each
-target word spelt at random, the weights of letters at their fixed values (`different`). The shipped
-file is of two training dictionaries of European languages; `--without en-es` leaves one out, to
-measure on it what the others teach.
+target word spelt at random, the weights of letters at their fixed values (`different`).
+
+The shipped weights were learnt in these steps on the training dictionaries of en-es and en-it, with
+other random spellings. The parameters of the shipped probabilities are also of ru-fr, the words of
+each pair scored by weights of another; here they are of the pairs that teach the weights.
+`--without en-es` leaves one out, to measure on it what the others teach.
 """
 
 from __future__ import annotations
