@@ -4,6 +4,12 @@ Every linear method ends as one matrix A_L per language, into one shared space, 
 language's own normalization. So transform, W, map, save and load are written once, here:
 
     map_L(x) = normalize_L(x) A_L        W(s, t) = A_s A_t'        x W(s, t) z' = map(x) . map(z)
+
+The target t may also stay as it is, and s be moved into t's own coordinates. With W(s, t) = U S V':
+
+    x -> the inverse of normalize_t of (normalize_s(x) U S/(S + 0.3 mean(S)) V', at t's mean length)
+
+which is nearly the rotation U V', but for directions in which the mapper sees next to nothing.
 """
 
 from __future__ import annotations
@@ -26,22 +32,25 @@ from geomm_plugin.errors import (
     FormatError,
     LanguagesError,
     NotFittedError,
+    ParameterError,
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import FactorizationError, few_threads
+from geomm_plugin.factorization import FactorizationError, few_threads, svd
 from geomm_plugin.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
-from geomm_plugin.normalize import Normalizer
+from geomm_plugin.normalize import Normalizer, unit
 from geomm_plugin.registry.parameters import (
     changed_parameters,
     check_known,
     check_parameters,
     parameters_of,
 )
-from geomm_plugin.rows import Rows
+from geomm_plugin.rows import RowFunction, Rows
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.text import html_table
+
+DAMPING = 0.3  # times the mean singular value of W: smaller ones count for little in `into`
 
 Vectors: TypeAlias = Mapping[str, Rows]  # by language, each row normalized when read
 Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary
@@ -84,14 +93,41 @@ class Mapper(ABC):
     def restore(self, state: Mapping[str, Matrix]) -> None:
         """Take back what state() gave."""
 
-    def map(self, embeddings: Mapping[str, object]) -> SharedSpace:
-        """Map whole vocabularies; vectors are mapped when they are asked for, block by block."""
+    def map(self, embeddings: Mapping[str, object], into: str | None = None) -> SharedSpace:
+        """Map whole vocabularies; vectors are mapped when they are asked for, block by block.
+
+        Parameters
+        ----------
+        into
+            A language that stays as it is, bit for bit: the others are moved into the coordinates
+            of its vectors, as they are before any normalization. By default, all languages are
+            mapped into the space that the mapper learnt, where translation is best; weights that
+            were learnt for re-ranking belong to that one only.
+        """
+        languages = {name: as_embeddings(value) for name, value in embeddings.items()}
+        if into is not None:
+            moved = self.maps_into(into, languages)
+            return SharedSpace(
+                {
+                    language: value if language == into else value.map(moved[language])
+                    for language, value in languages.items()
+                }
+            )
         return SharedSpace(
-            {
-                language: as_embeddings(value).map(LanguageMap(self, language))
-                for language, value in embeddings.items()
-            },
+            {name: value.map(LanguageMap(self, name)) for name, value in languages.items()},
             self.reranking_,
+        )
+
+    def maps_into(
+        self, target: str, embeddings: Mapping[str, Embeddings]
+    ) -> dict[str, RowFunction]:
+        """Return what moves each other language into the target's vectors as they are.
+
+        A mapper that is not linear has no such maps, unless it makes its own.
+        """
+        raise ParameterError(
+            f"{self.name} cannot move languages into the vectors of {target!r} as they are: it "
+            "makes no linear map. Leave `into` out, or take a linear mapper, such as procrustes."
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -136,6 +172,24 @@ class LanguageMap:
     def __call__(self, vectors: Matrix) -> Matrix:
         """Map rows of the language."""
         return self.mapper.transform(self.language, vectors)
+
+
+@dataclass(frozen=True)
+class IntoMap:
+    """The map of one language into another's vectors as they are, by a matrix between the two."""
+
+    normalizer: Normalizer
+    source: str
+    target: str
+    matrix: Matrix  # between normalized rows
+    lengths: Sequence[float]  # of the target's rows, before each step and after the last
+
+    def __call__(self, vectors: Matrix) -> Matrix:
+        """Move rows of the source."""
+        rows = self.normalizer.transform(self.source, vectors)
+        moved = unit(rows @ self.matrix.astype(rows.dtype))
+        moved *= np.asarray(self.lengths[-1], moved.dtype)
+        return self.normalizer.inverse(self.target, moved, self.lengths)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -302,6 +356,36 @@ class LinearMapper(Mapper):
         """Return the d x d matrix with x W z' = map(x) . map(z), for normalized x and z."""
         product: Matrix = self._matrix(source) @ self._matrix(target).T
         return product
+
+    def maps_into(
+        self, target: str, embeddings: Mapping[str, Embeddings]
+    ) -> dict[str, RowFunction]:
+        """Return what moves each other language into the target's vectors as they are."""
+        if type(self).transform is not LinearMapper.transform:  # more than normalizing and A
+            return super().maps_into(target, embeddings)
+        dimension = len(self._matrix(target))
+        if target not in embeddings:
+            raise LanguagesError(
+                f"Languages are moved into the vectors of {target!r}, which are not among these: "
+                f"{', '.join(embeddings)}. Give its embeddings, too: their lengths are needed."
+            )
+        if embeddings[target].dimension != dimension:
+            raise LanguagesError(
+                f"The vectors of {target} had {dimension} dimensions in fit; these have "
+                f"{embeddings[target].dimension}."
+            )
+        lengths = self.normalizer_.lengths(target, embeddings[target].rows)
+        self.normalizer_.inverse(target, np.zeros((1, dimension)), lengths)  # there is one
+        moved: dict[str, RowFunction] = {}
+        for source in embeddings:
+            if source != target:
+                with few_threads():
+                    left, sizes, right = svd(self.W(source, target))
+                sizes = sizes / (sizes + DAMPING * (sizes.mean() or 1))
+                normalizer = self.normalizer_.only(source, target)
+                matrix = (left * sizes) @ right.T
+                moved[source] = IntoMap(normalizer, source, target, matrix, lengths)
+        return moved
 
     def state(self) -> dict[str, Matrix]:
         """Return the matrices and what the normalizer learnt, as named arrays."""

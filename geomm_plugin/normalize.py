@@ -8,6 +8,9 @@ x is a row, X all rows of one language:
 - `centeremb`: x - mean of x's own numbers
 - `iterative`: `unit` and `center` in turn, five times, after which rows have nearly length 1 *and*
   mean zero (Zhang, Xu, Kawarabayashi, Jegelka, Boyd-Graber: "Are Girls Neko or Shōjo?", ACL 2019)
+
+`inverse` undoes them from the last step to the first: the mean is added, columns are multiplied by
+their norms, and what `unit` took from a row it gets back on average.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from geomm_plugin.rows import Rows
 STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
 ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
 _ROWS_IN_CACHE = 256  # scaled at a time
+_ROWS_OF_LENGTH = 10_000  # whose mean length stands for that of all rows
 LEARNT_STEPS = ("center", "unitdim")  # they depend on all rows of a language
 
 
@@ -98,11 +102,7 @@ class Normalizer:
 
     def transform(self, language: str, vectors: Matrix) -> Matrix:
         """Apply the steps to rows of a language, with what was learnt from it in fit."""
-        if language not in self.learnt:
-            raise UnknownNameError(
-                f"The language {language!r} was not fitted; there are {', '.join(self.learnt)}."
-            )
-        return self._apply(vectors, self.learnt[language], len(self._plain))
+        return self._apply(vectors, self._learnt_of(language), len(self._plain))
 
     @property
     def has_affine_directions(self) -> bool:
@@ -117,6 +117,55 @@ class Normalizer:
         `unit`, a common factor of a row passes through all other steps but `center`.
         """
         return self._apply(vectors, self.learnt[language], len(self._plain), skip="unit")
+
+    def lengths(self, language: str, vectors: Matrix | Rows) -> list[float]:
+        """Return the mean length of a language's rows before each step, and after the last one.
+
+        Of the first rows, the most frequent words; rows of zeros do not count.
+        """
+        rows, learnt = Rows.of(vectors), self._learnt_of(language)
+        some = rows.take(slice(min(len(rows), _ROWS_OF_LENGTH)))
+        found = []
+        for count in range(len(self._plain) + 1):
+            of_rows = np.linalg.norm(self._apply(some, learnt, count).astype(np.float64), axis=1)
+            above = of_rows[of_rows > 0]
+            found.append(float(above.mean()) if len(above) else 1.0)
+        return found
+
+    def inverse(self, language: str, vectors: Matrix, lengths: Sequence[float]) -> Matrix:
+        """Undo the steps: normalized rows -> where such rows of the language lie before them.
+
+        `center` and `unitdim` are undone exactly; `unit` for rows of the mean length.
+
+        Parameters
+        ----------
+        lengths
+            What `lengths` tells of the language's rows.
+        """
+        if "centeremb" in self._plain:
+            raise ParameterError(
+                "The normalization 'centeremb' takes from each row its own mean, which nothing "
+                f"remembers, so the vectors of {language!r} as they were cannot be reached. Fit "
+                "with a normalization without it, such as unit,center."
+            )
+        learnt = self._learnt_of(language)
+        rows = vectors.astype(np.result_type(vectors.dtype, np.float32), copy=False)
+        for position in reversed(range(len(self._plain))):
+            step = self._plain[position]
+            if step == "unit":
+                rows = rows * np.asarray(lengths[position], rows.dtype)
+            elif step == "center":
+                rows = rows + learnt[position].astype(rows.dtype)
+            else:
+                norms = learnt[position]
+                rows = rows * np.where(norms > 0, norms, 1).astype(rows.dtype)
+        return rows
+
+    def only(self, *languages: str) -> Normalizer:
+        """Return the same steps with what they learnt from some of the languages."""
+        few = Normalizer(self.steps)
+        few.learnt = {language: self._learnt_of(language) for language in languages}
+        return few
 
     def view(self, language: str, vectors: Matrix | Rows) -> Rows:
         """Return the language's vectors, normalized when rows are asked for."""
@@ -156,6 +205,13 @@ class Normalizer:
                 )
             learnt[language][position] = array
         self.learnt = learnt
+
+    def _learnt_of(self, language: str) -> dict[int, Vector]:
+        if language not in self.learnt:
+            raise UnknownNameError(
+                f"The language {language!r} was not fitted; there are {', '.join(self.learnt)}."
+            )
+        return self.learnt[language]
 
     def _learn(self, step: str, rows: Rows, learnt: dict[int, Vector], position: int) -> Vector:
         total = np.zeros(rows.shape[1])

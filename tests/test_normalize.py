@@ -128,3 +128,44 @@ def test_half_precision_is_scaled_in_single():
     exact = vectors.astype(np.float64)
     exact /= np.linalg.norm(exact, axis=1, keepdims=True)
     np.testing.assert_allclose(scaled, exact, atol=1e-6)
+
+
+@pytest.mark.parametrize("steps", [[], ["center"], ["unitdim"], ["center", "unitdim", "center"]])
+def test_the_inverse_of_affine_steps_gives_rows_back(steps):
+    for seed in range(5):
+        vectors = np.random.default_rng(seed).normal(1, 2, (50, 7))
+        vectors[:, 3] = 0  # a column that unitdim leaves
+        normalizer = Normalizer(steps).fit({"en": vectors})
+        rows, lengths = normalizer.transform("en", vectors), normalizer.lengths("en", vectors)
+        assert np.allclose(normalizer.inverse("en", rows, lengths), vectors, atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [["unit", "center"], ["center", "unit"], ["iterative"]])
+def test_the_inverse_of_unit_length_is_right_for_rows_of_the_mean_length(steps, vectors):
+    vectors = np.concatenate([vectors, np.zeros((1, 7), np.float32)])
+    normalizer = Normalizer(steps).fit({"en": vectors})
+    lengths = normalizer.lengths("en", vectors)
+    assert np.isclose(lengths[0], np.linalg.norm(vectors[:-1], axis=1).mean())  # without the zero
+    back = normalizer.inverse("en", normalizer.transform("en", vectors), lengths)
+    assert back.dtype == vectors.dtype
+    cosines = (unit(back) * unit(vectors)).sum(axis=1)[:-1]
+    if steps == ["unit", "center"]:
+        assert np.allclose(cosines, 1, atol=1e-6)
+        assert np.allclose(np.linalg.norm(back[:-1], axis=1), lengths[0], rtol=1e-5)
+    else:
+        assert cosines.mean() > 0.9
+
+
+def test_rows_that_centeremb_changed_do_not_come_back(vectors):
+    normalizer = Normalizer(["unit", "centeremb"]).fit({"en": vectors})
+    with pytest.raises(ParameterError, match="'centeremb'.*cannot be reached.*such as unit,center"):
+        normalizer.inverse("en", vectors, normalizer.lengths("en", vectors))
+
+
+def test_only_some_languages(vectors):
+    both = Normalizer(["center"]).fit({"en": vectors, "es": vectors + 5})
+    only = both.only("es")
+    assert list(only.learnt) == ["es"]
+    assert np.array_equal(only.transform("es", vectors), both.transform("es", vectors))
+    with pytest.raises(UnknownNameError, match="'en' was not fitted"):
+        only.transform("en", vectors)

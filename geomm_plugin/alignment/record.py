@@ -43,7 +43,7 @@ NAME, MAPPER, UNFINISHED = ALIGNED, MAPPER_FOLDER, STAGE
 FORMAT = 4  # the checksum is that of the options, too
 OPTIONS = (
     "output mapper vectors dictionary identical cognates extra-words max-words suffix precision "
-    "keep-length rerank"
+    "keep-length into rerank"
 ).split()  # that a run writes, and that are read from a record
 _NEW, _SCRATCH, _PART, _RECORD = "new", "scratch", "part-", "record.json"  # in a stage
 _OLD = "old"  # in a stage, while it is published: what it replaces
@@ -95,7 +95,8 @@ class Record:
 def read_record(path: Path, folder: Path) -> Record:
     """Read the record of a folder; one that is missing or damaged names no file."""
     try:
-        return Record(folder, parse_record(path)["files"])
+        held = parse_record(path)
+        return Record(folder, held["files"], held.get("options"))
     except (GeommError, OSError, RuntimeError, ValueError):
         return Record(folder)
 
@@ -174,10 +175,10 @@ def fingerprint_of_fit(
     )
 
 
-def fingerprint_of_file(fit: str, written: Format, keep_length: bool, extra: list[str]) -> str:
-    """Return the fingerprint of an aligned file: the fit, and how it is written."""
+def fingerprint_of_file(fit: str, written: Format, rows: object, extra: list[str]) -> str:
+    """Return the fingerprint of an aligned file: the fit, what is done to rows, and the form."""
     form = [written.name, {name: repr(value) for name, value in vars(written).items()}]
-    return fingerprint([fit, form, keep_length, extra])
+    return fingerprint([fit, form, rows, extra])
 
 
 def fingerprint(value: object) -> str:

@@ -37,7 +37,7 @@ from geomm_plugin.alignment.record import (
 )
 from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, ParameterError
+from geomm_plugin.errors import FileError, LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import as_file_error, check_writable, locked
@@ -54,6 +54,7 @@ from geomm_plugin.formats import (
 from geomm_plugin.mapper import LanguageMap, LinearMapper, Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
+from geomm_plugin.rows import RowFunction
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import is_saved_name, mapper_files
 from geomm_plugin.work import Cluster, Job, Pool, compute_pool, job_count, process_pool
@@ -83,6 +84,8 @@ class Alignment:
         Files of earlier runs that stay in the folder, in the space of another mapper.
     shapes
         Words and dimension of each file that this run wrote.
+    into
+        The language that stays as it is, if there is one. It has no path here.
     """
 
     paths: dict[str, Path]
@@ -93,6 +96,7 @@ class Alignment:
     mapper_kept: bool
     stale: tuple[Path, ...]
     shapes: dict[str, tuple[int, int]]
+    into: str | None = None
 
     @property
     def report(self) -> FitReport:
@@ -113,6 +117,8 @@ class Alignment:
             words, dimension = self.shapes.get(language, (0, 0))
             size = f"  {words:,} words x {dimension}" if language in self.shapes else ""
             lines.append(f"{'Kept' if language in self.kept else 'Wrote'} {path}{size}")
+        if self.into is not None:
+            lines.append(f"{self.into}: stays as it is; the others are in its coordinates")
         lines.append(
             f"{'Kept' if self.mapper_kept else 'Wrote'} {self.mapper_path}  {self.mapper!r}"
         )
@@ -134,6 +140,7 @@ def align(
     precision: int | None = None,
     extra_words: Mapping[str, Words] | None = None,
     keep_length: bool = False,
+    into: str | None = None,
     rerank: bool = False,
     neighborhoods: bool = False,
     resume: bool = False,
@@ -172,6 +179,10 @@ def align(
         subwords.
     keep_length
         Whether vectors keep the length that the mapper gives them.
+    into
+        A language that stays as it is: the others are written in the coordinates, and about at the
+        length, of its own vectors, and compared with the file that was given for it. That is not
+        written.
     rerank
         Whether to learn weights for the retrieval "reranked", which the mapper then carries.
     neighborhoods
@@ -193,7 +204,9 @@ def align(
     if chosen.needs_dictionary and not (dictionaries or identical or cognates):
         raise ParameterError(NOTHING_TO_LEARN)
     output = Path(output)
-    names = file_names(files, suffix)
+    if into is not None:
+        _check_into(into, files, extra_words or {}, rerank, neighborhoods)
+    names = file_names([language for language in files if language != into], suffix)
     first = output / next(iter(names.values()), suffix)
     written = (
         writing_format(first, precision)
@@ -201,7 +214,8 @@ def align(
         else find_format(first, format, to_write=True)
     )
     inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words or {}, max_words)
-    form = {"suffix": suffix, "precision": precision, "keep-length": keep_length, "rerank": rerank}
+    form = {"suffix": suffix, "precision": precision, "keep-length": keep_length, "into": into}
+    form["rerank"] = rerank
     options = run_options(output, inputs, chosen, extra_words or {}, form | {"format": format})
     outputs = [file for name in names.values() for file in written.outputs(output / name)]
     refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
@@ -217,7 +231,8 @@ def align(
         process_pool(jobs, cluster) as pool,
         compute_pool(jobs or 1),
     ):
-        run = _Run(inputs, output, names, options, chosen, written, keep_length, rerank, pool)
+        form_of_rows = (keep_length or into is not None, into, rerank)
+        run = _Run(inputs, output, names, options, chosen, written, *form_of_rows, pool)
         alignment = run.finish(resume)
         if neighborhoods:
             space = SharedSpace(read_languages(alignment.paths))
@@ -244,6 +259,7 @@ class _Run:
     mapper: Mapper
     written: Format
     keep_length: bool
+    into: str | None
     rerank: bool
     pool: Pool
 
@@ -261,6 +277,8 @@ class _Run:
             done = present.files.keys() | stage.record.files.keys()
             kept = [language for language, name in self.names.items() if name in done]
             needed = [language for language in self.names if language not in kept]
+            if self.into is not None and (needed or fitted is None):
+                needed.append(self.into)
             languages = reading.read(needed, stage)
             mapper = self._fit(languages) if fitted is None else fitted
             prints = prints or self._fingerprints(reading)
@@ -276,8 +294,9 @@ class _Run:
             mapper=mapper,
             mapper_path=self.output / MAPPER,
             mapper_kept=fitted is not None,
-            stale=_stale(before, prints),
+            stale=_stale(before, prints, self.into),
             shapes=shapes,
+            into=self.into,
         )
 
     def _fitted(self, prints: Mapping[str, str], present: Record, staged: Record) -> Mapper | None:
@@ -291,7 +310,10 @@ class _Run:
         fit = fingerprint_of_fit(self.mapper, self.inputs, reading.hashes(), self.rerank)
         return {MAPPER: fit} | {
             name: fingerprint_of_file(
-                fit, self.written, self.keep_length, self.inputs.extra_words.get(language, [])
+                fit,
+                self.written,
+                [self.keep_length, self.into],
+                self.inputs.extra_words.get(language, []),
             )
             for language, name in self.names.items()
         }
@@ -322,16 +344,22 @@ class _Run:
         languages: Mapping[str, Language],
     ) -> dict[str, tuple[int, int]]:
         """Write the aligned files of some languages, and return their words and dimensions."""
+        functions: Mapping[str, RowFunction] = {
+            name: LanguageMap(_of_language(mapper, name), name) for name in languages
+        }
+        if self.into is not None and languages:
+            fitted = {name: language.fitted for name, language in languages.items()}
+            functions = mapper.maps_into(self.into, fitted)
         parts, jobs = {}, {}
-        for number, (name, language) in enumerate(languages.items()):
+        for number, (name, function) in enumerate(functions.items()):
+            language = languages[name]
             embeddings, written = language.exported, self.written.of_language(name)
             is_here = not language.is_on_disk
             if is_here and self.pool.elsewhere and written.streams:
                 embeddings = on_disk(embeddings, stage.scratch(f"object-{number}.npy"))
                 is_here = False
             parts[name] = stage.part(number) / self.names[name]
-            mapped = _of_language(mapper, name)
-            call = (embeddings, mapped, name, self.keep_length, written, parts[name])
+            call = (embeddings, function, self.keep_length, written, parts[name])
             jobs[name] = Job(f"Writing {self.names[name]}", export_language, call), is_here
         results = self.pool.in_order(job for job, is_here in jobs.values() if not is_here)
         shapes = {}
@@ -347,14 +375,13 @@ class _Run:
 
 def export_language(
     embeddings: Embeddings,
-    mapper: Mapper,
-    language: str,
+    function: RowFunction,
     keep_length: bool,
     written: Format,
     path: Path,
 ) -> tuple[Content, tuple[int, int]]:
-    """Write a language into the shared space, to the disk; return its files' sizes and hashes."""
-    mapped = embeddings.map(LanguageMap(mapper, language))
+    """Write a language, mapped, to the disk; return the sizes and hashes of its files."""
+    mapped = embeddings.map(function)
     if not keep_length:
         mapped = mapped.map(unit)
     with few_threads():  # others would spin while blocks are written
@@ -374,10 +401,40 @@ def _of_language(mapper: Mapper, language: str) -> Mapper:
         return mapper
     one = copy.copy(mapper)
     one.matrices_ = {language: mapper.matrices_[language]}
-    one.normalizer_ = copy.copy(mapper.normalizer_)
-    one.normalizer_.learnt = {language: mapper.normalizer_.learnt[language]}
+    one.normalizer_ = mapper.normalizer_.only(language)
     one.report_, one.reranking_ = FitReport(), {}
     return one
+
+
+def _check_into(
+    into: str,
+    languages: Iterable[str],
+    extra_words: Iterable[str],
+    rerank: bool,
+    neighborhoods: bool,
+) -> None:
+    """Refuse what cannot be asked for together with a language that stays as it is."""
+    languages = list(languages)
+    if into not in languages:
+        raise LanguagesError(
+            f"There is no language {into!r} to move the others into.{did_you_mean(into, languages)}"
+            f" There are {', '.join(languages)}."
+        )
+    if into in extra_words:
+        raise ParameterError(
+            f"The vectors of {into} stay as they are, so no extra words of it are written. Leave "
+            f"them out, or leave out into={into!r}."
+        )
+    if rerank:
+        raise ParameterError(
+            f"Weights for the retrieval 'reranked' are learnt in the space of the mapper, and with "
+            f"into={into!r} no file is written there. Leave one of the two out."
+        )
+    if neighborhoods:
+        raise ParameterError(
+            f"With into={into!r} nothing is written beside the file of {into}. Save neighborhoods "
+            "afterwards: `geomm neighborhoods` does it for all files that it is given."
+        )
 
 
 def _refuse_links(output: Path, names: Iterable[str]) -> None:
@@ -390,16 +447,17 @@ def _refuse_links(output: Path, names: Iterable[str]) -> None:
             )
 
 
-def _stale(before: Record, prints: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files of an earlier run that stay in the space of another mapper; warn of them."""
-    if before.files.get(MAPPER, {}).get("from") == prints[MAPPER]:
+def _stale(before: Record, prints: Mapping[str, str], into: str | None) -> tuple[Path, ...]:
+    """Return the files of an earlier run that stay, in another space; warn of them."""
+    is_same = before.files.get(MAPPER, {}).get("from") == prints[MAPPER]
+    if is_same and (before.options or {}).get("into") == into:
         return ()
     places = (before.folder / name for name in before.files if name not in prints)
     stale = sorted(place for place in places if place.parent == before.folder and place.exists())
     if stale:
         warnings.warn(
             f"{', '.join(map(str, stale))}: written by an earlier run and left as it was, in "
-            "the space of another mapper; do not compare it with the new files.",
+            "another space; do not compare it with the new files.",
             stacklevel=4,
         )
     return tuple(stale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,11 @@ LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is wo
 )
 @click.option("--keep-length", is_flag=True, help="Export mapped vectors as long as they are.")
 @click.option(
+    "--into",
+    metavar="LANG",
+    help="Leave this language as it is, and move the others into its own coordinates.",
+)
+@click.option(
     "--rerank",
     is_flag=True,
     help="Learn weights for the retrieval reranked by one more fit; the mapper keeps them.",
@@ -67,6 +73,7 @@ def command(
     suffix: str,
     extra_words: tuple[str, ...],
     keep_length: bool,
+    into: str | None,
     rerank: bool,
     neighborhoods: bool,
     resume: bool,
@@ -79,6 +86,8 @@ def command(
     The files appear together at the end, each whole; what they replace stays until then. A run that
     was stopped goes on where it was with --resume: a file is written again only if the mapper, the
     content of an input or an option has changed.
+
+    With --into es no es.vec is written: compare the other files with the one given for es.
 
     \b
     Example:
@@ -103,6 +112,7 @@ def command(
             precision=precision,
             extra_words=split_specs(extra_words, "LANG=FILE, e.g. en=words.txt"),
             keep_length=keep_length,
+            into=into,
             neighborhoods=neighborhoods,
             resume=resume,
             jobs=run.jobs,
@@ -131,6 +141,9 @@ def _named_as_options() -> Iterator[None]:
         yield
     except UnknownNameError as error:
         raise UnknownNameError(str(error).replace("extra_words of", "--extra-words of")) from error
+    except ParameterError as error:
+        text = re.sub("into='([^']*)'", r"--into \1", str(error)).replace("`into`", "--into")
+        raise ParameterError(text) from error
 
 
 def _row(alignment: Alignment) -> dict[str, Any]:

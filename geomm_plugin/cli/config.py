@@ -45,8 +45,8 @@ HEADINGS = {
     "encoding max-words extra-words list folder mirror",
     "Method": "mapper mappers method set retrieval task metric by reliability k coverage baseline "
     "each-pair oov rerank disjoint-pivot trim neighbors min-score at-precision size",
-    "Output": "output suffix precision keep-length neighborhoods without-scores top json markdown "
-    "csv latex html save results font",
+    "Output": "output suffix precision keep-length into neighborhoods without-scores top json "
+    "markdown csv latex html save results font",
     "Running": "jobs cluster resume port no-browser config quiet verbose help",
 }
 PLACES = {
