@@ -171,12 +171,13 @@ def test_the_tree_is_drawn_as_it_is():
 
 def test_the_rule_of_imports_is_the_one_that_is_tested():
     tree = ast.parse((ROOT / "tests" / "test_architecture.py").read_text(encoding="utf-8"))
-    rooms = next(
+    floors = next(
         ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ROOMS"
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS"
     )
-    assert drawing_after("The rule of imports") == [", ".join(names) for names in rooms]
+    expected = [f"{name + ':':<20}{', '.join(rooms)}" for name, rooms in floors.items()]
+    assert drawing_after("The rule of imports") == expected
 
 
 def test_every_name_of_the_architecture_is_there():

@@ -15,8 +15,7 @@ from geomm_plugin.retrieval.both_ways import (
     best_neighbors,
     mutual_neighbors,
 )
-from geomm_plugin.retrieval.cosine import Cosine
-from geomm_plugin.retrieval.csls import CSLS
+from geomm_plugin.retrieval.csls import CSLS, Cosine
 from geomm_plugin.retrieval.exact.bias import KnownBias
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval

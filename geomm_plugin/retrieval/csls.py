@@ -1,17 +1,32 @@
-"""Cross-domain similarity local scaling (Conneau et al., 2018, arXiv:1710.04087)."""
+"""Cosine, and cross-domain similarity local scaling (Conneau et al., 2018, arXiv:1710.04087)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from geomm_plugin.registry.parameters import AtLeast, check_parameters
-from geomm_plugin.retrieval.exact.bias import POLICY, SearchPolicy
+from geomm_plugin.retrieval.exact.bias import POLICY, KnownBias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.neighborhood_file import saved_means
 from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cosine(Retrieval):
+    """cos(x, z): the nearest neighbour, hubs and all."""
+
+    name: ClassVar[str] = "cosine"
+
+    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
+        """Prepare to search; the source words play no part."""
+        check_parameters(self)
+        target = as_unit_rows(target, "target")
+        return BiasedIndex(target, KnownBias(target, np.zeros(len(target)), policy))
 
 
 @dataclass(frozen=True, kw_only=True)
