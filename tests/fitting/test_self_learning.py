@@ -356,6 +356,16 @@ def test_a_first_round_that_does_not_beat_the_plain_fit_is_the_last():
     assert better.kept > 0 and better.fits[1].hits.precision == 1
 
 
+@pytest.mark.parametrize(("judged", "kept"), [(0, 2), (80, 0)])
+def test_held_out_words_have_a_veto_on_the_last_round(judged, kept):
+    """Its mean CSLS is the highest; the fits of its folds are right, or worse than plain ones."""
+    loop = loop_of(50, 50, 50, 30, 0, 0, 15, judged, judged, max_rounds=2, held_out=1)
+    plain, first, last = (fit.hits.precision for fit in loop.fits)
+    assert loop.fits[2].summary.mean_csls > loop.fits[1].summary.mean_csls
+    assert (first > plain and last > plain) if kept else (first > plain > last)
+    assert loop.kept == kept
+
+
 def test_a_rise_is_a_share_of_the_mean():
     assert rises(0.103, 0.1, 0.02) and not rises(0.102, 0.1, 0.02)
     assert rises(-0.1, -np.inf, 0.02) and not rises(-0.1, -0.1, 0.02)

@@ -3,17 +3,20 @@
     python tests/mutants/run.py [WORD...]     # those whose name holds one of the words, or all
 
 Each mutant of `mutants.py` is a file, a text that stands in it once, the text to put there instead,
-and the tests that must fall. A copy of the checkout is broken, never the checkout itself. Ends with
-status 1 if a mutant survives, or if its text is not there any more.
+and the tests that must fall. A copy of the checkout is broken, never the checkout itself; tests
+that fall there before anything is broken prove nothing. Ends with status 1 if a mutant survives, or
+if its text is not there any more.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from mutants import MUTANTS, Mutant
@@ -41,21 +44,28 @@ def try_out(mutant: Mutant, copy: Path) -> str:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     if text.count(mutant.old) != 1:
         result = f"STALE: its text stands {text.count(mutant.old)} times in {mutant.file}"
+    elif not pass_unbroken(mutant.tests, copy):
+        result = "NO PROOF: its tests do not pass before either"
     else:
         path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider"]
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            [*command, *mutant.tests.split()],
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            timeout=600,
-        )
+        result = {0: "SURVIVED", 1: "killed"}.get(run_tests(mutant.tests, copy), "NO TEST RAN")
         path.write_text(text, encoding="utf-8")
-        result = {0: "SURVIVED", 1: "killed"}.get(done.returncode, "NO TEST RAN")
     print(f"{result:9} {mutant.name}: {mutant.tests}", flush=True)
     return result
+
+
+@cache
+def pass_unbroken(tests: str, copy: Path) -> bool:
+    """True if tests pass before anything is broken."""
+    return run_tests(tests, copy) == 0
+
+
+def run_tests(tests: str, copy: Path) -> int:
+    """Return pytest's status: 0 if all pass, 1 if one fails, another one if none ran."""
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *shlex.split(tests)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=600)
+    return done.returncode
 
 
 if __name__ == "__main__":
