@@ -405,6 +405,20 @@ MUTANTS = (
         "tests/retrieval/test_both_ways.py -k equal_rows",
     ),
     Mutant(
+        "targets with a small bias are not looked for",
+        "geomm_plugin/retrieval/both_ways.py",
+        'np.searchsorted(lower, reach[rows[-1]], "right", sorter=by_bias)',
+        'np.searchsorted(lower, reach[rows[0]], "right", sorter=by_bias)',
+        "tests/retrieval/test_retrieval.py -k mutual_neighbors_are",
+    ),
+    Mutant(
+        "of equal listed targets the last is best",
+        "geomm_plugin/retrieval/both_ways.py",
+        "np.where(is_largest, columns, len(hubness)).min(axis=1)",
+        "np.where(is_largest, columns, -1).max(axis=1)",
+        "tests/retrieval/test_both_ways.py -k first_one",
+    ),
+    Mutant(
         "a pair's bonus is part of its CSLS",
         "geomm_plugin/retrieval/both_ways.py",
         "= targets[top], csls[top]",
