@@ -110,7 +110,6 @@ def load_mapper(path: str | Path) -> Mapper:
     path = Path(path)
     if (path / ALIGNED).is_file() and not (path / JSON_NAME).exists():
         path = path / MAPPER_FOLDER
-    refuse_moving(path)
     # mapper.json is replaced last, and names the other file.
     return read_one_version(lambda: [path / JSON_NAME], lambda: _load_mapper(path))
 
@@ -133,7 +132,13 @@ def saved_files(path: Path) -> list[Path]:
 
 def _load_mapper(path: Path) -> Mapper:
     json_path = path / JSON_NAME
-    description = parse_description(_read(json_path), json_path)
+    refuse_moving(path)
+    try:
+        content = _read(json_path)
+    except FileError:
+        refuse_moving(path)  # it may have begun in between
+        raise
+    description = parse_description(content, json_path)
     mapper = unfitted_mapper(description, json_path)
     arrays_path, arrays = _load_arrays(path, description)
     restore_mapper(mapper, description, arrays, arrays_path)

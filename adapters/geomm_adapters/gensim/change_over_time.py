@@ -23,6 +23,7 @@ import numpy as np
 from geomm_adapters.gensim.keyed_vectors import is_keyedvectors
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import DictionaryError, FormatError, ParameterError
+from geomm_plugin.factorization import solve
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import as_mapper
 
@@ -72,7 +73,8 @@ def smart_procrustes_align_gensim(
     )
     _keep_words(base, common)
     _keep_words(other, common)
-    _turn(other, learnt.matrices_[OTHER] @ np.linalg.pinv(learnt.matrices_[BASE]))
+    to_base = learnt.matrices_[BASE]
+    _turn(other, learnt.matrices_[OTHER] @ solve(to_base, np.eye(len(to_base))))
     return other_embed
 
 

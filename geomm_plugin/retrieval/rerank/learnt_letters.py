@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.arrays import Matrix, RowIndices, slices
+from geomm_plugin.factorization import solve_positive
 from geomm_plugin.retrieval.rerank.feature import SparseFeature, evenly, words_of
 from geomm_plugin.retrieval.rerank.letters import SpellingFeature, spelt
 from geomm_plugin.retrieval.unit_rows import UnitRows
@@ -59,14 +60,12 @@ class LearntLetters(SpellingFeature):
 
     @cached_property
     def _learnt(self) -> tuple[csr_array, Matrix, csr_array]:
-        from scipy.linalg import cho_factor, cho_solve
-
         pairs = evenly(self.base.pairs, MAX_PAIRS)
         words = words_of(self.source, "source")
         known = self.ngrams.rows([words[row] for row in pairs[:, 0]])
         kernel = (known @ known.T).toarray().astype(np.float32)
         kernel[np.diag_indices_from(kernel)] += RIDGE
-        inverse = cho_solve(cho_factor(kernel), np.eye(len(kernel), dtype=np.float32))
+        inverse = solve_positive(kernel, np.eye(len(kernel), dtype=np.float32))
         return known, inverse, self.ngrams.target[pairs[:, 1]]
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
+from geomm_plugin.factorization import solve_positive
 from geomm_plugin.retrieval.interface import Index
 from geomm_plugin.retrieval.rerank.feature import Feature, evenly, words_of
 from geomm_plugin.retrieval.unit_rows import UnitRows
@@ -44,8 +45,6 @@ class Residual(Feature):
 
     @cached_property
     def _learnt(self) -> tuple[Matrix, Matrix]:
-        from scipy.linalg import cho_factor, cho_solve
-
         pairs = evenly(self.base.pairs, MAX_PAIRS)
         words, first = np.unique(pairs[:, 0], return_index=True)
         known = self.source.rows(words)
@@ -54,7 +53,7 @@ class Residual(Feature):
         residuals = sums / counts[:, None].astype(np.float32) - known
         kernel = _kernel(known @ known.T)
         kernel[np.diag_indices_from(kernel)] += np.float32(RIDGE)
-        return known, cho_solve(cho_factor(kernel), residuals)
+        return known, solve_positive(kernel, residuals)
 
 
 class Known(Feature):

@@ -119,7 +119,7 @@ def test_what_is_not_exact_is_refused_with_what_to_do(tmp_path, folder, models):
     refused = align(folder, tmp_path / "a", "--suffix", ".bin")
     assert refused.exit_code == 2
     assert "procrustes normalizes by unit, center" in refused.stderr
-    assert "--suffix .vec" in refused.stderr and "--set normalize=unit" in refused.stderr
+    assert "the suffix .vec" in refused.stderr and "normalize=unit" in refused.stderr
     assert not (tmp_path / "a" / "en.bin").exists()
     assert align(folder, tmp_path / "b", "--suffix", ".word2vec.bin").exit_code == 0
     assert Word2VecBin.recognizes(tmp_path / "b" / "en.word2vec.bin")
