@@ -38,7 +38,7 @@ FLOOR_OF = {name: number for number, names in enumerate(FLOORS.values()) for nam
 # Lines that a room may have, docstrings included. What needs more pays with a deletion elsewhere:
 # a number here may fall; one that rises needs a reason in the commit.
 BUDGETS = {
-    ("errors", "text", "progress", "arrays", "factorization", "__init__", "__main__"): 770,
+    ("errors", "text", "progress", "arrays", "factorization", "__init__", "__main__"): 780,
     ("registry",): 820,
     ("rows", "embeddings", "dictionary", "language_graph", "normalize", "formats"): 1800,
     ("source_file",): 80,
