@@ -66,7 +66,7 @@ audit: .venv/test
 		|| { echo "No audit: pip-audit is not on this package index. Run it where it is." >&2; exit 1; }
 	$(BIN)/python -m pip freeze --exclude-editable > .venv/installed.txt
 	@$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement .venv/installed.txt \
-		|| { echo "The audit found holes, named above, or no list of them: it needs pypi.org." >&2; exit 1; }
+		|| { echo "The audit found holes, named above, or no list of them was served." >&2; exit 1; }
 
 # The suite with the lowest versions of what pyproject.toml asks for, in an environment of its own.
 test-lowest:
