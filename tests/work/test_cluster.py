@@ -69,8 +69,9 @@ def test_a_backend_of_joblib_is_the_cluster(dask_cluster):
 
 def test_a_killed_worker_is_replaced_and_its_task_begun_again(dask_cluster, tmp_path):
     with process_pool(cluster=dask_cluster) as pool:
-        results = pool.in_order(jobs(end_once, *(str(tmp_path / f"{n}") for n in range(2))))
-        assert list(results) == ["done"] * 2
+        # One of the two: where all workers end at once, Dask itself may lose a task.
+        results = pool.in_order([*jobs(end_once, str(tmp_path / "ended")), *jobs(square, 3, 4)])
+        assert list(results) == ["done", 9, 16]
 
 
 def test_files_must_be_seen_by_every_worker(dask_cluster, tmp_path, monkeypatch):
