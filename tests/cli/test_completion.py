@@ -64,7 +64,8 @@ def test_in_a_real_bash(tmp_path):
     program = tmp_path / "bin" / "geomm"
     program.parent.mkdir()
     code = f"import sys; sys.path[:0] = {sys.path!r}; from geomm_plugin.cli import main; main()"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -c {shlex.quote(code)} "$@"\n')
+    start = shlex.join([sys.executable, "-c", code])
+    program.write_text(f'#!/bin/sh\nexec {start} "$@"\n')
     program.chmod(0o755)
     script = f"""
     PATH={program.parent}:$PATH
