@@ -1,6 +1,7 @@
 """Every end of a run is a sentence: no traceback, whatever is closed, full or interrupted."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group, mappers
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-GEOMM = f"{sys.executable} -m geomm_plugin"
+GEOMM = f"{shlex.quote(sys.executable)} -m geomm_plugin"
 
 
 def shell(line, **options):
