@@ -18,11 +18,10 @@ from geomm_plugin.demo import FOLDER, load_demo
 GOLDEN = Path(__file__).parent / "golden"
 WORDS = 1000
 TOLERANCE = 1e-6  # of numbers: other processors round otherwise
-OTHERWISE = {
-    *("fit_seconds", "peak_memory_mb", "versions", "files"),  # not the same everywhere
-    *("cv_accuracy", "singular_value_gap"),  # hang on the processor's last digits
-}
-ONLY_FIELDS = {"drift"}  # of two languages that share few words: its order hangs on them, too
+OTHERWISE = {"fit_seconds", "peak_memory_mb", "versions", "files"}  # not the same everywhere
+# What amplifies the last digits, which the kernels of Haswell and Sandybridge round otherwise.
+TOLERANCES = {"score": 1e-4, "singular_value_gap": 1e-4, "cv_accuracy": 0.01}
+ALL_WORDS = {"drift"}  # among fewer, two languages share too few words for one answer
 
 FILES = {language: f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es", "it")}
 TRAIN = ["-d", f"en-es={FOLDER}/en-es.train.txt", "-d", f"en-it={FOLDER}/en-it.train.txt"]
@@ -86,7 +85,8 @@ def make_inputs(folder):
 
 
 def run(name, inputs):
-    arguments = [*COMMANDS[name], "--max-words", str(WORDS), "--json", "-q"]
+    limit = [] if name in ALL_WORDS else ["--max-words", str(WORDS)]
+    arguments = [*COMMANDS[name], *limit, "--json", "-q"]
     for word, path in inputs.items():
         arguments = [argument.replace(word, path) for argument in arguments]
     done = CliRunner().invoke(group, arguments, catch_exceptions=False)
@@ -114,7 +114,8 @@ def differences(here, golden, place=""):
         for number, both in enumerate(zip(here, golden, strict=False)):
             yield from differences(*both, f"{place}[{number}]")
     elif isinstance(here, float) and isinstance(golden, float):
-        if not math.isclose(here, golden, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+        tolerance = TOLERANCES.get(place.rpartition(".")[2], TOLERANCE)
+        if not math.isclose(here, golden, rel_tol=tolerance, abs_tol=tolerance):
             yield f"{place}: {here} instead of {golden}"
     elif here != golden:
         yield f"{place}: {here!r} instead of {golden!r}"
@@ -122,11 +123,8 @@ def differences(here, golden, place=""):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_json_rows_are_as_they_were(name, inputs):
-    golden = without(json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8")))
-    rows = run(name, inputs)
-    if name in ONLY_FIELDS:
-        rows, golden = ([list(row) for row in each] for each in (rows, golden))
-    assert list(differences(rows, golden)) == []
+    golden = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    assert list(differences(run(name, inputs), golden)) == []
 
 
 def test_differences_are_found():
