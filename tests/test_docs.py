@@ -23,7 +23,7 @@ from geomm_plugin.demo import FOLDER
 from geomm_plugin.registry import hookspecs
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NEEDS = {
     "README.md": ["gensim", "matplotlib"],
@@ -78,7 +78,7 @@ def plugins():
         registry.plugins.unregister(plugin)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_everything_on_a_page_runs(page, files, plugins, monkeypatch, request):
     for module in NEEDS.get(page.name, ()):
@@ -121,20 +121,23 @@ def run_commands(content, where):
 
 
 def test_every_registered_thing_is_on_its_page():
-    for catalog, page in ((registry.mappers, "mappers.md"), (registry.formats, "formats.md")):
+    for catalog, page in (
+        (registry.mappers, "guides/mappers.md"),
+        (registry.formats, "reference/formats.md"),
+    ):
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
         for name in catalog:
             assert f"`{name}`" in text, f"{name} is not on docs/{page}."
-    text = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "evaluation.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in registry.retrievals)
 
 
 def test_every_hook_has_its_section():
-    text = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")
     hooks = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "geomm_plugin_spec")]
     assert "register_mappers" in hooks
     for name in hooks:
-        assert f"\n## {name}\n" in text, f"{name} has no section in docs/hooks.md."
+        assert f"\n## {name}\n" in text, f"{name} has no section in docs/reference/hooks.md."
 
 
 def test_every_public_name_is_in_the_reference():
@@ -148,7 +151,7 @@ def test_every_public_name_is_in_the_reference():
 
 def drawing_after(heading):
     """Return the lines of the drawing that follows a heading of the page about the architecture."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "architecture.md").read_text(encoding="utf-8")
     return text.partition(f"## {heading}")[2].split("```")[1].splitlines()[1:]
 
 
@@ -159,14 +162,16 @@ def test_the_tree_is_drawn_as_it_is():
         if not line.startswith(" "):
             folder = name
         elif "*" not in name:
-            assert (ROOT / folder / name).exists(), f"docs/architecture.md draws {folder}{name}."
+            assert (ROOT / folder / name).exists(), (
+                f"docs/reference/architecture.md draws {folder}{name}."
+            )
             drawn.add(folder + name)
     for package in ("geomm_plugin/", "adapters/geomm_adapters/"):
         for path in (ROOT / package).iterdir():
             name = package + path.name + ("/" if path.is_dir() else "")
             is_ours = path.suffix == ".py" if path.is_file() else any(path.glob("*.py"))
             if is_ours and (path.is_dir() or package == "geomm_plugin/"):
-                assert name in drawn, f"docs/architecture.md, The tree: draw {name}."
+                assert name in drawn, f"docs/reference/architecture.md, The tree: draw {name}."
 
 
 def test_the_rule_of_imports_is_the_one_that_is_tested():
@@ -181,7 +186,7 @@ def test_the_rule_of_imports_is_the_one_that_is_tested():
 
 
 def test_every_name_of_the_architecture_is_there():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "architecture.md").read_text(encoding="utf-8")
     names = re.findall(r"`(\w+(?:\.\w+)+)`", text)
     assert names
     for name in names:
@@ -197,7 +202,7 @@ def test_every_name_of_the_architecture_is_there():
 
 
 def test_every_guarantee_has_a_command_that_selects_tests():
-    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "reliability.md").read_text(encoding="utf-8")
     commands = re.findall(r"^\|.*`(pytest [^`]*)` \|$", text, re.MULTILINE)
     guarantees = re.findall(r"^\| [^*|-].*\.\s*\|", text, re.MULTILINE)
     assert commands
