@@ -52,6 +52,7 @@ class Moments:
         return Moments(self.target, self.source, self.cross.T, self.pairs, self.square)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `finite` refuses what comes of it
 def gram(vectors: Any, rows: RowIndices, weights: Vector | None = None) -> Matrix:
     """Return the sum of x x' over some rows, each as often as its weight says, in float64."""
     total = np.zeros((vectors.shape[1], vectors.shape[1]))
@@ -67,6 +68,7 @@ def frequent_gram(vectors: Rows, count: int) -> Matrix:
     return finite(vectors.gram(count))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `finite` refuses what comes of it
 def cross(source: Any, target: Any, pairs: RowPairs) -> Matrix:
     """Return the sum of y x z' over pairs of rows, y their labels, in float64."""
     total = np.zeros((source.shape[1], target.shape[1]))

@@ -41,7 +41,8 @@ def test_labels_follow_their_pairs():
     assert RowPairs(SOURCE, TARGET).take(np.array([2, 0])).label().tolist() == [1.0, 1.0]
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_vectors_too_large_to_be_multiplied_are_refused():
     with pytest.raises(LanguagesError, match="too large to be multiplied"):
         Moments.of(X * 1e200, Z, RowPairs(SOURCE, TARGET))
+    with pytest.raises(LanguagesError, match="too large to be multiplied"):
+        cross(X * 1e200, Z * 1e200, RowPairs(SOURCE, TARGET))
