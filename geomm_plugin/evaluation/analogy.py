@@ -7,10 +7,10 @@ all words on one point scores 0. A good mapping leaves a language's own analogie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from geomm_plugin.arrays import Mask, RowIndices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
 from geomm_plugin.evaluation.similarity import find_row
-from geomm_plugin.evaluation.task import Task, WordScore, as_space
+from geomm_plugin.evaluation.task import WordScore, WordTask, as_space
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import Cosine, Retrieval, UnitRows
+from geomm_plugin.retrieval import Cosine, UnitRows
 from geomm_plugin.shared_space import SharedSpace
 
 Question: TypeAlias = tuple[str, str, str, str]
@@ -29,34 +29,23 @@ Questions: TypeAlias = dict[str, list[Question]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Analogy(Task):
+class Analogy(WordTask):
     """Analogies within languages, each answered over the language's whole vocabulary."""
 
     name: ClassVar[str] = "analogy"
-    roles: ClassVar[tuple[str, ...]] = ("test",)
 
     tests: Mapping[str, Mapping[str, Sequence[Question]]]  # by language and section
 
-    @classmethod
-    def from_files(
-        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
-    ) -> Self:
-        """Read questions: {"test": {"en": "questions-words.txt"}}."""
-        return cls({language: read_analogies(path) for language, path in files["test"].items()})
-
-    def among(self, languages: Collection[str]) -> Analogy | None:
-        """Return the questions in these languages."""
-        tests = {name: test for name, test in self.tests.items() if name in languages}
-        return replace(self, tests=tests) if tests else None
+    @staticmethod
+    def read(path: str) -> Questions:
+        """Read the questions of a language, by section."""
+        return read_analogies(path)
 
     def score(self, space: SharedSpace) -> list[WordScore]:
         """Answer the questions of each language."""
         return [
             s for name, test in self.tests.items() for s in evaluate_analogies(space, name, test)
         ]
-
-    def __repr__(self) -> str:
-        return f"<Analogy: {', '.join(self.tests)}>"
 
 
 def read_analogies(path: str | Path) -> Questions:
@@ -96,8 +85,9 @@ def evaluate_analogies(
     """
     space = as_space(space)
     vectors = space.unit_rows(language)
-    asked = {name: _rows(space[language], items) for name, items in questions.items()}
-    is_correct = {name: _answer(vectors, rows) for name, rows in asked.items()}
+    is_correct = {
+        name: _answer(vectors, _rows(space[language], items)) for name, items in questions.items()
+    }
     total = np.concatenate([np.empty(0, bool), *is_correct.values()])
     count = sum(map(len, questions.values()))
     if not len(total):
@@ -110,25 +100,26 @@ def evaluate_analogies(
 
 
 def _rows(embeddings: Embeddings, questions: Sequence[Question]) -> RowIndices:
+    """Return the rows of the questions of which all words are known."""
     rows = [[find_row(embeddings, word) for word in question] for question in questions]
     known = [question for question in rows if None not in question]
     return np.array(known, np.intp).reshape(-1, 4)
 
 
 def _answer(language: UnitRows, rows: RowIndices) -> Mask:
-    """Say which questions (a, b, c, d) are answered with d."""
+    """Mark the questions (a, b, c, d) that are answered with d."""
     if not len(rows):
         return np.empty(0, bool)
-    asked, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
+    unique, place = np.unique(rows[:, :3], axis=0, return_inverse=True)
     vectors = language.all()
-    queries = unit(vectors[asked[:, 1]] - vectors[asked[:, 0]] + vectors[asked[:, 2]])
+    queries = unit(vectors[unique[:, 1]] - vectors[unique[:, 0]] + vectors[unique[:, 2]])
     # Of the five nearest (of equal ones the lower row first) at least two are none of a, b, c.
     nearest = Cosine().index(language, language).search(queries, 5)
-    allowed = (nearest.indices[:, :, None] != asked[:, None, :]).all(axis=2)
+    allowed = (nearest.indices[:, :, None] != unique[:, None, :]).all(axis=2)
     scores = np.where(allowed, nearest.scores, -np.inf)
     best = scores.max(axis=1, keepdims=True)
     alone = allowed.any(axis=1) & ((scores == best).sum(axis=1) == 1)
-    answers = np.where(alone, nearest.indices[np.arange(len(asked)), scores.argmax(axis=1)], -1)
+    answers = np.where(alone, nearest.indices[np.arange(len(unique)), scores.argmax(axis=1)], -1)
     is_correct: Mask = answers[place.ravel()] == rows[:, 3]
     return is_correct
 

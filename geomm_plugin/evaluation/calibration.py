@@ -1,4 +1,4 @@
-"""Whether probabilities hold what they say, on words whose translations are known.
+"""[evaluate] Whether probabilities hold what they say, on words with known translations.
 
 Of answers with the probability p, a share of p should be right; and the surest answers should be
 right more often than others, so that who asks for fewer makes fewer mistakes.

@@ -1,14 +1,13 @@
 """[evaluate] Zero-shot transfer: a classifier of texts learns in one language, and reads another.
 
 Texts are IDF-weighted means of their words' unit vectors in the shared space; the classifier is
-multinomial logistic regression. The better two languages are aligned, the less accuracy is lost on
-the way. With x_i a text's vector, y_i its label, and weights w_k and an intercept b_k per label k,
+multinomial logistic regression: with x_i a text's vector, y_i its label, and weights w_k and an
+intercept b_k per label k,
 
     min over W, b of   C sum_i -log p(y_i | x_i)  +  ||W||^2 / 2,     p(k | x) ~ exp(w_k . x + b_k).
 
-C is chosen by cross-validation on the *training* language and reported. It is tried from small to
-large: labels are divided evenly over the folds, of equally accurate values the smallest is taken,
-and after two in a row that are less accurate than the best, no larger one is tried.
+C is chosen by cross-validation on the *training* language: from small to large, until two in a row
+are less accurate than the best; of equally accurate values the smallest is taken.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from geomm_plugin.shared_space import SharedSpace
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # values of C that are tried
 FOLDS = 5
 EXACT, ROUGH = 1e-6, 1e-4  # largest slope at the end of a fit, and of one that only tries a C
-WORSE_IN_A_ROW = 2  # values of C, after which no larger one is tried
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +70,7 @@ class Classify(Task):
         }
         return cls(read["train"], read["test"])
 
-    def among(self, languages: Collection[str]) -> Classify | None:
+    def among(self, languages: Collection[str]) -> Self | None:
         """Return what is learnt and tested in these languages; not one language from itself."""
         train = {name: texts for name, texts in self.train.items() if name in languages}
         test = {name: texts for name, texts in self.test.items() if name in languages}
@@ -89,21 +87,15 @@ class Classify(Task):
             classes, labels = np.unique(texts.labels, return_inverse=True)
             known = has_words(vectors)
             self._check_counts(language, np.bincount(labels[known], minlength=len(classes)))
-            classifier, details = self._learn(vectors[known], labels[known])
+            C, accuracy = self.C, None
+            if C is None:
+                C, accuracy = cross_validate(vectors[known], labels[known], seed=self.seed)
+            weights = fit_logistic(vectors[known], labels[known], C)
+            details = {"C": C, "cv_accuracy": accuracy}
             for name, rows in tests.items():
-                answers = classes[classifier.predict(rows)]
+                answers = classes[predict(weights, rows)]
                 scores.append(self._score(language, name, answers, rows, details))
         return scores
-
-    def _learn(
-        self, vectors: Matrix, labels: RowIndices
-    ) -> tuple[LogisticRegression, dict[str, Any]]:
-        if self.C is not None:
-            return fit_logistic(vectors, labels, self.C), {"C": self.C, "cv_accuracy": None}
-        accuracies = cross_validate(vectors, labels, seed=self.seed)
-        C = best_strength(accuracies)
-        details = {"C": C, "cv_accuracy": accuracies[C]}
-        return fit_logistic(vectors, labels, C), details
 
     def _score(
         self, train: str, test: str, answers: Any, vectors: Matrix, details: Mapping[str, Any]
@@ -185,76 +177,68 @@ def evaluate_classification(
     return Classify(train, test, C).score(as_space(space))
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticRegression:
-    """Weights (dimension x labels) and intercepts of a fitted classifier."""
-
-    weights: Matrix
-    intercepts: Vector
-
-    def predict(self, vectors: Matrix) -> RowIndices:
-        """Return the number of the most likely label of each row."""
-        best: RowIndices = (vectors @ self.weights + self.intercepts).argmax(axis=1)
-        return best
-
-
 def fit_logistic(
     vectors: Matrix,
     labels: RowIndices,
     C: float,
-    start: LogisticRegression | None = None,
+    start: Matrix | None = None,
     slope: float = EXACT,
-) -> LogisticRegression:
-    """Fit a classifier of labels 0, 1, ...; `start` is one to start from, since that is faster."""
-    from scipy.optimize import minimize
+) -> Matrix:
+    """Return a row of weights for each dimension, and last one of intercepts: a column per label.
 
-    x = vectors.astype(np.float64)
-    count, dimension = x.shape
-    n_labels = int(labels.max()) + 1
-    one_hot = np.eye(n_labels)[labels]
+    Labels are 0, 1, ...; a fit that begins at the weights `start` ends sooner, and at the same.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import log_softmax
+
+    x = np.column_stack([vectors.astype(np.float64), np.ones(len(vectors))])
+    one_hot = np.eye(int(labels.max()) + 1)[labels]
+    penalty = np.full((x.shape[1], 1), 1 / C)
+    penalty[-1] = 0
 
     def loss(flat: Vector) -> tuple[float, Vector]:
         """Return the objective divided by C n, and its gradient."""
-        weights, intercepts = flat[:-n_labels].reshape(dimension, n_labels), flat[-n_labels:]
-        logits = x @ weights + intercepts
-        logits -= logits.max(axis=1, keepdims=True)
-        log_sums = np.log(np.exp(logits).sum(axis=1))
-        value = (log_sums.sum() - np.vdot(one_hot, logits)) / count
-        value += np.vdot(weights, weights) / (2 * C * count)
-        residuals = (np.exp(logits - log_sums[:, None]) - one_hot) / count
-        gradient = x.T @ residuals + weights / (C * count)
-        return float(value), np.concatenate([gradient.ravel(), residuals.sum(axis=0)])
+        weights = flat.reshape(x.shape[1], -1)
+        log_shares = log_softmax(x @ weights, axis=1)
+        value = np.vdot(penalty * weights, weights) / 2 - np.vdot(one_hot, log_shares)
+        gradient = x.T @ (np.exp(log_shares) - one_hot) + penalty * weights
+        return float(value) / len(x), gradient.ravel() / len(x)
 
-    first = np.zeros((dimension + 1) * n_labels)
-    if start is not None:
-        first = np.concatenate([start.weights.ravel(), start.intercepts])
+    first = np.zeros((x.shape[1], one_hot.shape[1])) if start is None else start
     result = minimize(
-        loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "gtol": slope}
+        loss, first.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 1000, "gtol": slope}
     )
-    return LogisticRegression(
-        result.x[:-n_labels].reshape(dimension, n_labels), result.x[-n_labels:]
-    )
+    return np.asarray(result.x).reshape(first.shape)
+
+
+def predict(weights: Matrix, vectors: Matrix) -> RowIndices:
+    """Return the number of the most likely label of each row."""
+    best: RowIndices = (vectors @ weights[:-1] + weights[-1]).argmax(axis=1)
+    return best
 
 
 def cross_validate(
-    vectors: Matrix, labels: RowIndices, folds: int = FOLDS, seed: int = 0
-) -> dict[float, float]:
-    """Return the accuracy on held-out items for each C that was tried."""
-    fold = divide_evenly(labels, folds, seed)
-    classifiers: list[LogisticRegression | None] = [None] * folds
+    vectors: Matrix,
+    labels: RowIndices,
+    seed: int = 0,
+    strengths: Sequence[float] = STRENGTHS,
+) -> tuple[float, float]:
+    """Return the best C, and its accuracy on held-out items."""
+    fold = divide_evenly(labels, FOLDS, seed)
+    starts: list[Matrix | None] = [None] * FOLDS
     accuracies: dict[float, float] = {}
-    for C in STRENGTHS:
+    for C in strengths:
         hits = 0
-        for number, start in enumerate(classifiers):
+        for number, start in enumerate(starts):
             train, test = fold != number, fold == number
-            classifier = fit_logistic(vectors[train], labels[train], C, start, ROUGH)
-            hits += int((classifier.predict(vectors[test]) == labels[test]).sum())
-            classifiers[number] = classifier
+            weights = fit_logistic(vectors[train], labels[train], C, start, ROUGH)
+            hits += int((predict(weights, vectors[test]) == labels[test]).sum())
+            starts[number] = weights
         accuracies[C] = hits / len(labels)
-        last = list(accuracies.values())[-WORSE_IN_A_ROW:]
-        if max(last) < max(accuracies.values()):
+        if max([*accuracies.values()][-2:]) < max(accuracies.values()):
             break
-    return accuracies
+    best = max(accuracies, key=lambda C: accuracies[C])  # of equal ones the first, the smallest
+    return best, accuracies[best]
 
 
 def divide_evenly(labels: RowIndices, folds: int, seed: int) -> RowIndices:
@@ -264,9 +248,3 @@ def divide_evenly(labels: RowIndices, folds: int, seed: int) -> RowIndices:
     fold = np.empty(len(labels), np.intp)
     fold[order] = np.arange(len(labels)) % folds
     return fold
-
-
-def best_strength(accuracies: dict[float, float]) -> float:
-    """Return the smallest C of the highest accuracy."""
-    highest = max(accuracies.values())
-    return min(C for C, accuracy in accuracies.items() if accuracy == highest)

@@ -2,8 +2,8 @@
 
 Line-aligned texts in two or more languages (as MUSE does on Europarl: Conneau et al., 2018,
 arXiv:1710.04087, section 4.2). A sentence is the IDF-weighted mean of its words' unit vectors, and
-ranked by a retrieval as words are. Reported are P@1, P@5 and P@10 for each pair of languages, both
-ways. Where several target lines are the same text, each of them is correct.
+ranked by a retrieval as words are, for each pair of languages, both ways. Where several target
+lines are the same text, each of them is correct.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import Mask, Matrix, RowIndices
+from geomm_plugin.arrays import RowIndices
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.evaluation.metrics import P_AT_1, P_AT_5, P_AT_10, depth_of
 from geomm_plugin.evaluation.task import Score, Task, as_space
@@ -61,7 +61,7 @@ class Sentences(Task):
         texts = {language: read_texts(path) for language, path in files["texts"].items()}
         return cls(texts, retrievals) if retrievals else cls(texts)
 
-    def among(self, languages: Collection[str]) -> Sentences | None:
+    def among(self, languages: Collection[str]) -> Self | None:
         """Return the sentences of these languages, if there are two of them."""
         texts = {name: lines for name, lines in self.texts.items() if name in languages}
         return replace(self, texts=texts) if len(texts) > 1 else None
@@ -75,33 +75,19 @@ class Sentences(Task):
                 f"No line has words of all vocabularies ({', '.join(vectors)}). Check the order of "
                 "the languages."
             )
-        pairs = list(permutations(self.texts, 2))
-        return [
-            self._score_pair(vectors[source], vectors[target], known, (source, target), choice)
-            for source, target in progress.over("Searching sentences", pairs, "pairs")
-            for choice in self.retrievals
-        ]
-
-    def _score_pair(
-        self,
-        source: Matrix,
-        target: Matrix,
-        known: Mask,
-        pair: tuple[str, str],
-        choice: str | Retrieval,
-    ) -> Score:
-        retrieval = as_retrieval(choice)
         rows = np.flatnonzero(known)
-        gold = same_lines([self.texts[pair[1]][row] for row in rows.tolist()])
-        index = retrieval.index(source[rows], target[rows])
-        ranks = index.ranks(source[rows], gold, depth_of(METRICS))
-        return Score(
-            self.name,
-            {"pair": "-".join(pair), "retrieval": retrieval.label},
-            {metric.name: metric(ranks) for metric in METRICS},
-            P_AT_1.score(ranks),
-            {"coverage": float(known.mean()), "n_sentences": len(rows)},
-        )
+        details = {"coverage": float(known.mean()), "n_sentences": len(rows)}
+        scores = []
+        pairs = list(permutations(self.texts, 2))
+        for source, target in progress.over("Searching sentences", pairs, "pairs"):
+            gold = same_lines([self.texts[target][row] for row in rows.tolist()])
+            for retrieval in map(as_retrieval, self.retrievals):
+                index = retrieval.index(vectors[source][rows], vectors[target][rows])
+                ranks = index.ranks(vectors[source][rows], gold, depth_of(METRICS))
+                about = {"pair": f"{source}-{target}", "retrieval": retrieval.label}
+                numbers = {metric.name: metric(ranks) for metric in METRICS}
+                scores.append(Score(self.name, about, numbers, P_AT_1.score(ranks), details))
+        return scores
 
     def __repr__(self) -> str:
         languages = ", ".join(self.texts)

@@ -6,20 +6,19 @@ Spearman's correlations of the scores with the cosines in the shared space.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from geomm_plugin.arrays import Vector
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import DictionaryError
-from geomm_plugin.evaluation.task import Task, WordScore, as_space, split_pair
+from geomm_plugin.evaluation.task import WordScore, WordTask, as_space
 from geomm_plugin.files.text_lines import read_lines, split_columns
 from geomm_plugin.registry.parameters import plain_number
-from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 
 ScoredPairs: TypeAlias = list[tuple[str, str, float]]
@@ -27,33 +26,22 @@ SMALLEST_RANGE = 1e-12  # of the largest value: less is rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Similarity(Task):
+class Similarity(WordTask):
     """The agreement of cosines with human scores, for pairs of languages."""
 
     name: ClassVar[str] = "similarity"
-    roles: ClassVar[tuple[str, ...]] = ("test",)
     of_pairs: ClassVar[bool] = True
 
     tests: Mapping[tuple[str, str], Iterable[tuple[str, str, float]]]
 
-    @classmethod
-    def from_files(
-        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
-    ) -> Self:
-        """Read scored pairs of words: {"test": {"en-es": path}}."""
-        return cls({split_pair(name): read_similarity(p) for name, p in files["test"].items()})
-
-    def among(self, languages: Collection[str]) -> Similarity | None:
-        """Return the scored pairs of these languages."""
-        tests = {pair: test for pair, test in self.tests.items() if {*pair} <= {*languages}}
-        return replace(self, tests=tests) if tests else None
+    @staticmethod
+    def read(path: str) -> ScoredPairs:
+        """Read scored pairs of words."""
+        return read_similarity(path)
 
     def score(self, space: SharedSpace) -> list[WordScore]:
         """Correlate the cosines of each pair of languages with the scores."""
         return [evaluate_similarity(space, *pair, test) for pair, test in self.tests.items()]
-
-    def __repr__(self) -> str:
-        return f"<Similarity: {', '.join('-'.join(pair) for pair in self.tests)}>"
 
 
 def read_similarity(path: str | Path) -> ScoredPairs:
@@ -67,11 +55,9 @@ def read_similarity(path: str | Path) -> ScoredPairs:
         if len(columns) == 3 and all(columns) and score is not None:
             pairs.append((columns[0], columns[1], score))
         else:
-            shown = str(columns)
             raise DictionaryError(
                 f"{path}, line {number}: expected a word, a word and a number, found "
-                f"{shown if len(shown) <= 200 else shown[:200] + '...'}. "
-                "Separate the columns by tabs."
+                f"{str(columns)[:200]}. Separate the columns by tabs."
             )
     return pairs
 

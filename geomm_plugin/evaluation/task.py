@@ -1,14 +1,14 @@
-"""[evaluate] The interface of a task: something that an aligned space can be scored on.
+"""[evaluate] Tasks, which an aligned space can be scored on, and the scores that they return.
 
-A task holds its data; `score(space)` returns scores. A score also holds what each single item (a
-word, a sentence, a text) got, so that two mappers can be compared item by item.
+A score also holds what each single item (a word, a sentence, a text) got, so that two mappers can
+be compared item by item.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -140,11 +140,8 @@ class Task(ABC):
             How targets are ranked; if there are none, the task's own choice.
         """
 
-    def among(self, languages: Collection[str]) -> Task | None:
-        """Return the part of the task that concerns these languages alone; None if there is none.
-
-        Where pairs of languages are fitted alone, each space is scored on its part.
-        """
+    def among(self, languages: Collection[str]) -> Self | None:
+        """Return the part of the task on these languages, for pairs fitted alone, if there is."""
         raise ParameterError(
             f"The task {self.name} is scored on one space, and cannot be divided by pairs of "
             "languages. Leave each_pair out, or let the task define among()."
@@ -153,6 +150,42 @@ class Task(ABC):
     @abstractmethod
     def score(self, space: SharedSpace) -> Sequence[Score]:
         """Score a space; scores come in the same order whatever the space."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordTask(Task):
+    """A task on words: tests by language or, if it is `of_pairs`, by pair of languages."""
+
+    roles: ClassVar[tuple[str, ...]] = ("test",)
+
+    tests: Mapping[Any, Any]
+
+    @staticmethod
+    @abstractmethod
+    def read(path: str) -> Any:
+        """Read one test from its file."""
+
+    @classmethod
+    def from_files(
+        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
+    ) -> Self:
+        """Read the tests: {"test": {"en-es": path}} of pairs, {"test": {"en": path}} of others."""
+        chosen: dict[str, Any] = {"retrievals": retrievals} if cls.ranks and retrievals else {}
+        key_of = split_pair if cls.of_pairs else str
+        return cls({key_of(name): cls.read(p) for name, p in files["test"].items()}, **chosen)
+
+    def among(self, languages: Collection[str]) -> Self | None:
+        """Return the tests of these languages, if there are any."""
+        tests = {key: t for key, t in self.tests.items() if set(_languages(key)) <= {*languages}}
+        return replace(self, tests=tests) if tests else None
+
+    def __repr__(self) -> str:
+        names = ", ".join("-".join(_languages(key)) for key in self.tests)
+        return f"<{type(self).__name__}: {names}>"
+
+
+def _languages(key: str | tuple[str, str]) -> tuple[str, ...]:
+    return (key,) if isinstance(key, str) else key
 
 
 def as_space(space: Mapping[str, object]) -> SharedSpace:

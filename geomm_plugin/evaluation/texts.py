@@ -120,5 +120,5 @@ def idf(counts: csr_array[Any, Any]) -> Matrix:
 
 
 def has_words(vectors: Matrix) -> Mask:
-    """Tell which texts have a vector."""
+    """Mark the texts that have a vector."""
     return np.asarray(vectors.any(axis=1))

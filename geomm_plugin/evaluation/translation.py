@@ -17,11 +17,11 @@ A gain on names only, which have identical spelling, must be seen as such.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from geomm_plugin.dictionary import (
 )
 from geomm_plugin.errors import DictionaryError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
-from geomm_plugin.evaluation.task import Score, Task, WordScore, as_space, averages, split_pair
+from geomm_plugin.evaluation.task import Score, WordScore, WordTask, as_space, averages
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.retrieval.rerank.spelling import plain_spellings
@@ -93,11 +93,10 @@ class Evaluation(WordScore):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Translation(Task):
+class Translation(WordTask):
     """The translation of each word of test dictionaries, among all words of the other language."""
 
     name: ClassVar[str] = WORDS
-    roles: ClassVar[tuple[str, ...]] = ("test",)
     ranks: ClassVar[bool] = True
     of_pairs: ClassVar[bool] = True
 
@@ -109,18 +108,10 @@ class Translation(Task):
     by: By | None = None
     learnt: Mapping[str, Reranking] | None = None  # weights to use, by the retrieval's label
 
-    @classmethod
-    def from_files(
-        cls, files: Mapping[str, Mapping[str, str]], retrievals: Sequence[Retrieval] = ()
-    ) -> Self:
-        """Read test dictionaries: {"test": {"en-es": path}}."""
-        tests = {split_pair(name): read_dictionary(path) for name, path in files["test"].items()}
-        return cls(tests, retrievals) if retrievals else cls(tests)
-
-    def among(self, languages: Collection[str]) -> Translation | None:
-        """Return the tests of pairs of these languages."""
-        tests = {pair: test for pair, test in self.tests.items() if {*pair} <= {*languages}}
-        return replace(self, tests=tests) if tests else None
+    @staticmethod
+    def read(path: str) -> Dictionary:
+        """Read a test dictionary."""
+        return read_dictionary(path)
 
     def score(self, space: SharedSpace) -> list[Evaluation]:
         """Translate the words of each dictionary by each retrieval."""
@@ -163,9 +154,6 @@ class Translation(Task):
             for choice in self.retrievals
         ]
         return [*scores, *averages(scores)]
-
-    def __repr__(self) -> str:
-        return f"<Translation: {', '.join('-'.join(pair) for pair in self.tests)}>"
 
 
 def evaluate(
