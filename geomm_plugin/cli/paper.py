@@ -10,7 +10,7 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Configurable
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder
+from geomm_plugin.evaluation.paper.data import PaperFolder
 from geomm_plugin.evaluation.paper.table import (
     MAX_WORDS,
     TableOfPaper,
@@ -96,7 +96,7 @@ def command(
         run.report([row for table in made for row in table.rows])
 
 
-def _source(folder: Path | None) -> PaperData:
+def _source(folder: Path | None) -> PaperFolder:
     if folder is None:
         from geomm_plugin.demo.paper_data import DemoPaperData
 

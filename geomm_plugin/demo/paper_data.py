@@ -15,7 +15,7 @@ from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.dictionary import Dictionary, oriented
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.evaluation.analogy import Questions
-from geomm_plugin.evaluation.paper.data import PaperData, PaperFolder, Part, fetch_lines
+from geomm_plugin.evaluation.paper.data import Need, PaperFolder, Part
 from geomm_plugin.evaluation.paper.published import Column
 from geomm_plugin.evaluation.similarity import ScoredPairs
 
@@ -24,26 +24,28 @@ PLURALS = (
     *("question questions", "region regions", "year years", "measure measures"),
     *("group groups", "problem problems", "woman women", "child children"),
 )
+PAIRS = ({"en", "es"}, {"en", "it"})
 QUICK = {"sl_unsup": "sl_unsup:words=1500,start_words=1500,patience=3,keep=0.2"}
 
 
-class DemoPaperData(PaperData):
+class DemoPaperData(PaperFolder):
     """The demo's three languages; columns with other languages stay empty."""
 
-    label = "the demo's data, not the paper's"
+    own = False
+
+    def __init__(self) -> None:
+        super().__init__("data")
+        self.label = "the demo's data, not the paper's"
 
     @cached_property
     def demo(self) -> Demo:
         """The data, read once."""
         return load_demo()
 
-    def missing(self, kind: str, column: Column) -> list[str]:
-        """Return the lines that bring the paper's own data, where the demo lacks the languages."""
-        pairs = [{"en", "es"}, {"en", "it"}]
-        if set(column.languages) in pairs or column.data == "demo":
-            return []
-        folder = PaperFolder("data")
-        return fetch_lines(folder.needs(kind, column), folder.folder)
+    def missing(self, kind: str, column: Column) -> list[Need]:
+        """Return the paper's own files, where the demo lacks the languages."""
+        is_here = column.data == "demo" or set(column.languages) in PAIRS
+        return [] if is_here else self.needs(kind, column)
 
     def mapper(self, name: str) -> str:
         """Return a mapper that is quick enough for a demo."""

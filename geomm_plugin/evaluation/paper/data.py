@@ -1,9 +1,8 @@
-"""[evaluate] The data of the paper's tables: what a cell needs, and a folder of fetched files."""
+"""[evaluate] The data of the paper's tables: a folder of fetched files, and what a cell needs."""
 
 from __future__ import annotations
 
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,41 +22,6 @@ from geomm_plugin.formats import read_embeddings
 Part = Literal["train", "test"]
 
 
-class PaperData(ABC):
-    """Embeddings, dictionaries and tests of the paper's columns."""
-
-    label: str  # of the data, in the title of a table
-    own: bool = False  # whether these are the paper's own data, comparable with what it published
-
-    @abstractmethod
-    def missing(self, kind: str, column: Column) -> list[str]:
-        """Return what would bring the data of a column that are not there; nothing if all are."""
-
-    @abstractmethod
-    def embeddings(self, data: str, language: str, max_words: int | None) -> Embeddings:
-        """Return the words of a language."""
-
-    @abstractmethod
-    def dictionary(self, data: str, source: str, target: str, part: Part) -> Dictionary:
-        """Return the training or the test dictionary of a pair."""
-
-    @abstractmethod
-    def similarity(self, source: str, target: str) -> ScoredPairs:
-        """Return pairs of words with human scores."""
-
-    @abstractmethod
-    def analogies(self) -> Questions:
-        """Return the questions in English."""
-
-    def columns(self, kind: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """Return the columns of a table; data may add some that the paper does not have."""
-        return columns
-
-    def mapper(self, name: str) -> str:
-        """Return the mapper of a system; data may ask for other parameters."""
-        return name
-
-
 @dataclass(frozen=True)
 class Need:
     """A file, and the data set (and its part) that brings it."""
@@ -67,51 +31,50 @@ class Need:
     part: str = ""
 
 
-def fetch_lines(needs: Iterable[Need], folder: Path) -> list[str]:
-    """Return the `geomm fetch` lines that bring some files."""
-    wanted: dict[str, list[str]] = {}
-    for need in needs:
-        parts = wanted.setdefault(need.data_set, [])
-        if need.part and need.part not in parts:
-            parts.append(need.part)
-    place = shlex.quote(str(folder))
-    return [
-        f"{find_data_set(name).command(*parts)} --folder {place}" for name, parts in wanted.items()
-    ]
+class PaperFolder:
+    """A folder as `geomm fetch` lays it out: embeddings, dictionaries and tests of all columns."""
 
-
-class PaperFolder(PaperData):
-    """A folder as `geomm fetch` lays it out."""
-
-    own = True
+    own = True  # whether these are the paper's own data, comparable with what it published
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        self.label = str(folder)
+        self.label = str(folder)  # in the title of a table
 
-    def missing(self, kind: str, column: Column) -> list[str]:
-        """Return the `geomm fetch` lines for the files that are not there."""
-        needs = self.needs(kind, column)
-        absent = [need for need in needs if not (self.folder / need.path).exists()]
-        return fetch_lines(absent, self.folder)
+    def columns(self, kind: str, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """Return the columns of a table; other data may add some that the paper does not have."""
+        return columns
+
+    def mapper(self, name: str) -> str:
+        """Return the mapper of a system; other data may ask for other parameters."""
+        return name
+
+    def missing(self, kind: str, column: Column) -> list[Need]:
+        """Return the files of a column that are not there."""
+        return [n for n in self.needs(kind, column) if not (self.folder / n.path).exists()]
+
+    def fetch_lines(self, needs: Iterable[Need]) -> list[str]:
+        """Return the `geomm fetch` lines that bring some files, one for each data set."""
+        wanted: dict[str, dict[str, None]] = {}
+        for need in needs:
+            parts = wanted.setdefault(need.data_set, {})
+            parts |= {need.part: None} if need.part else {}
+        place = shlex.quote(str(self.folder))
+        return [
+            f"{find_data_set(name).command(*parts)} --folder {place}"
+            for name, parts in wanted.items()
+        ]
 
     def needs(self, kind: str, column: Column) -> list[Need]:
         """Return the files that a column is made from."""
         languages = column.languages
         needs = [self._vectors(column.data, language) for language in languages]
-        for source, target in pairwise(languages):
-            needs.append(self._pairs(column.data, source, target, "train"))
+        needs += [self._pairs(column.data, *pair, "train") for pair in pairwise(languages)]
         if kind in ("translation", "one_hop"):
-            needs.append(self._pairs(column.data, languages[0], languages[-1], "test"))
-        elif kind == "similarity":
-            name = "-".join(languages)
-            needs += [
-                Need(f"semeval2017/{name}.test.{end}.txt", "semeval2017")
-                for end in ("data", "gold")
-            ]
-        else:
-            needs.append(Need("analogies/questions-words.txt", "analogies"))
-        return needs
+            return [*needs, self._pairs(column.data, languages[0], languages[-1], "test")]
+        if kind == "similarity":
+            ends, name = ("data", "gold"), f"semeval2017/{'-'.join(languages)}.test"
+            return needs + [Need(f"{name}.{end}.txt", "semeval2017") for end in ends]
+        return [*needs, Need("analogies/questions-words.txt", "analogies")]
 
     def _vectors(self, data: str, language: str) -> Need:
         if data == "vecmap":
@@ -126,18 +89,17 @@ class PaperFolder(PaperData):
         return Need(f"muse/{source}-{target}.{end}.txt", "muse", f"{source}-{target}")
 
     def embeddings(self, data: str, language: str, max_words: int | None) -> Embeddings:
-        """Read the most frequent words of a language."""
+        """Return the most frequent words of a language."""
         path = self.folder / self._vectors(data, language).path
         return read_embeddings(path, max_words=max_words)
 
     def dictionary(self, data: str, source: str, target: str, part: Part) -> Dictionary:
-        """Read a dictionary; VecMap's are read backwards where English is the target."""
+        """Return a dictionary; VecMap's are read backwards where English is the target."""
         pairs = read_dictionary(self.folder / self._pairs(data, source, target, part).path)
-        is_backwards = data == "vecmap" and source != "en"
-        return Dictionary((there, here) for here, there in pairs) if is_backwards else pairs
+        return pairs.reverse_pairs() if data == "vecmap" and source != "en" else pairs
 
     def similarity(self, source: str, target: str) -> ScoredPairs:
-        """Read the words and, line by line, their scores."""
+        """Return pairs of words with human scores, which are in two files, line by line."""
         name = f"semeval2017/{source}-{target}.test"
         words, scores = (
             [line for line in read_lines(self.folder / f"{name}.{end}.txt") if line]
@@ -156,5 +118,5 @@ class PaperFolder(PaperData):
             ) from None
 
     def analogies(self) -> Questions:
-        """Read Google's questions."""
+        """Return Google's questions in English."""
         return read_analogies(self.folder / "analogies/questions-words.txt")

@@ -56,16 +56,17 @@ class PaperTable:
     metric: str
     columns: tuple[Column, ...]
     systems: tuple[System, ...]
-    has_average: bool
+
+    @property
+    def has_average(self) -> bool:
+        """True if the paper has the average of some row."""
+        return any(system.average is not None for system in self.systems)
 
     def published(self, system: System, column: str) -> float | None:
         """Return the paper's number in a cell, if it has one."""
-        if column == AVERAGE:
-            return system.average
-        names = [known.name for known in self.columns]
-        if column not in names or not system.published:
-            return None
-        return system.published[names.index(column)]
+        names = [known.name for known in self.columns]  # a system of one's own has no numbers
+        known = dict(zip(names, system.published, strict=False)) | {AVERAGE: system.average}
+        return known.get(column)
 
 
 @cache
@@ -73,14 +74,9 @@ def paper_tables() -> dict[str, PaperTable]:
     """Return all tables by name: table1, table2, ..."""
     tables = {}
     for name, entry in json.loads(FILE.read_text(encoding="utf-8")).items():
-        systems = entry["systems"]
-        entry |= {
-            "columns": tuple(Column(**column) for column in entry["columns"]),
-            "systems": tuple(
-                System(**system | {"published": tuple(system["published"])}) for system in systems
-            ),
-            "has_average": any("average" in system for system in systems),
-        }
+        columns = tuple(Column(**column) for column in entry["columns"])
+        systems = (row | {"published": tuple(row["published"])} for row in entry["systems"])
+        entry |= {"columns": columns, "systems": tuple(System(**row) for row in systems)}
         tables[name] = PaperTable(name, **entry)
     return tables
 

@@ -20,7 +20,7 @@ from geomm_plugin.errors import ParameterError, did_you_mean
 from geomm_plugin.evaluation.analogy import Analogy
 from geomm_plugin.evaluation.comparison import compare
 from geomm_plugin.evaluation.one_hop import one_hop
-from geomm_plugin.evaluation.paper.data import PaperData
+from geomm_plugin.evaluation.paper.data import Need, PaperFolder
 from geomm_plugin.evaluation.paper.published import (
     AVERAGE,
     UNMAPPED,
@@ -38,7 +38,6 @@ from geomm_plugin.shared_space import SharedSpace
 
 MAX_WORDS = 200_000  # of each language, as in the paper
 DIGITS = {"table4": 2, "table5": 2}  # behind the point, as the paper has them; 1 elsewhere
-FOLDER = " --folder "  # ends the names of languages in a line that fetches data
 OF_PAPER = {"composition": "pivot_space"}  # how one_hop calls what the paper calls composition
 
 Value: TypeAlias = float | str  # a number, or why there is none
@@ -50,7 +49,8 @@ class TableOfPaper(Table):
     """A table of the paper: one row for each cell, with ours and the published number."""
 
     paper: PaperTable
-    data: str
+    data: PaperFolder
+    needs: tuple[Need, ...]  # the files that are missing
     numbers: list[dict[str, Any]]
 
     @property
@@ -64,15 +64,7 @@ class TableOfPaper(Table):
 
     def missing(self) -> list[str]:
         """Return the lines that would bring the data of empty cells, one for each data set."""
-        parts: dict[tuple[str, str], list[str]] = {}
-        for line in (line for row in self.rows for line in row["missing"]):
-            command, _, folder = line.partition(FOLDER)
-            geomm, fetch, name, *more = command.split()
-            parts.setdefault((f"{geomm} {fetch} {name}", folder), []).extend(more)
-        return [
-            " ".join([command, *dict.fromkeys(names)]) + FOLDER + folder
-            for (command, folder), names in parts.items()
-        ]
+        return self.data.fetch_lines(self.needs)
 
     def cells(self) -> Cells:
         """Return header and rows as texts: ours, and what was published in brackets."""
@@ -88,18 +80,17 @@ class TableOfPaper(Table):
         for row in self.rows:
             if row["error"]:
                 columns.setdefault((row["system"], row["error"]), []).append(row["column"])
-        return [
-            f"{system} ({', '.join(names)}): {error}" for (system, error), names in columns.items()
-        ]
+        return [f"{system} ({', '.join(n)}): {error}" for (system, error), n in columns.items()]
 
     def __str__(self) -> str:
-        title = f"{self.paper.name}: {self.paper.title} ({self.paper.metric}; ours on {self.data})"
+        paper = self.paper
+        title = f"{paper.name}: {paper.title} ({paper.metric}; ours on {self.data.label})"
         return f"{title}\n{super().__str__()}"
 
 
 def make_table(
     name: str,
-    data: PaperData,
+    data: PaperFolder,
     *,
     pairs: Iterable[str] = (),
     mappers: Iterable[str] = (),
@@ -124,28 +115,42 @@ def make_table(
     paper = find_table(name)
     columns = _chosen_columns(paper, data, list(pairs))
     systems = _chosen_systems(paper, list(mappers))
-    missing = {column.name: data.missing(paper.kind, column) for column in columns}
+    missing = {column: data.missing(paper.kind, column) for column in columns}
     values: Values = {}
-    groups = _groups([column for column in columns if not missing[column.name]], systems)
+    groups = _groups([column for column in columns if not missing[column]], systems)
     with progress.task("Computing", len(groups), "columns") as advance:
         for together, fitted in groups:
             values |= _Fits(paper, data, together, max_words, jobs).values(fitted)
             advance(1, note=together[0].name)
     numbers = []
     for system in systems:
-        own = [_row(paper, system, c.name, values, missing[c.name], data.own) for c in columns]
-        numbers += own + ([_average(paper, system, own, data.own)] if paper.has_average else [])
-    return TableOfPaper(paper, data.label, numbers)
+        rows = []
+        for column in columns:
+            lines = data.fetch_lines(missing[column]) if system.mapper else []
+            value = values.get((system.name, column.name))
+            published = paper.published(system, column.name)
+            rows.append(_row(paper, system, column.name, value, published, data.own, lines))
+        if paper.has_average:  # the published one belongs to rows with all columns only
+            names = {column.name for column in paper.columns}
+            is_whole = names <= {row["column"] for row in rows}
+            ours = [row["ours"] for row in rows if row["column"] in names or not is_whole]
+            mean = sum(ours) / len(ours) if ours and None not in ours else None
+            published = system.average if is_whole else None
+            rows.append(_row(paper, system, AVERAGE, mean, published, data.own))
+        numbers += rows
+    needs = [need for column in columns for need in missing[column]]
+    has_mapper = any(system.mapper for system in systems)
+    return TableOfPaper(paper, data, tuple(needs) if has_mapper else (), numbers)
 
 
-def tables_with(pairs: Iterable[str], data: PaperData) -> dict[str, list[str]]:
+def tables_with(pairs: Iterable[str], data: PaperFolder) -> dict[str, list[str]]:
     """Return the tables that have some of the columns, and which of them; without any, all."""
-    asked, found = list(pairs), {}
+    wanted, found = list(pairs), {}
     for name, paper in paper_tables().items():
         known = {column.name for column in data.columns(paper.kind, paper.columns)}
-        if own := [pair for pair in asked if pair in known]:
+        if own := [pair for pair in wanted if pair in known]:
             found[name] = own
-    return found or dict.fromkeys(paper_tables(), asked)
+    return found or dict.fromkeys(paper_tables(), wanted)
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ class _Fits:
     """What is fitted on the same data: the columns of one group."""
 
     paper: PaperTable
-    data: PaperData
+    data: PaperFolder
     columns: Sequence[Column]
     max_words: int | None
     jobs: int | None
@@ -168,37 +173,40 @@ class _Fits:
             for column in self.columns
             for pair in pairwise(column.languages)
         }
-        if self.paper.kind == "one_hop":
-            return self._one_hops(systems, embeddings, train)
+        same: dict[str, list[System]] = {}
+        by = "mapper" if self.paper.kind == "one_hop" else "retrieval"
+        for system in systems:
+            same.setdefault(getattr(system, by), []).append(system)
+        score = self._one_hops if self.paper.kind == "one_hop" else self._compared
         values: Values = {}
-        for retrieval in dict.fromkeys(system.retrieval for system in systems):
-            same = [system for system in systems if system.retrieval == retrieval]
-            values |= self._compared(same, retrieval, embeddings, train)
+        for name, group in same.items():
+            values |= score(name, group, embeddings, train)
         return values
 
     def _compared(
         self,
-        systems: Sequence[System],
         retrieval: str,
+        systems: Sequence[System],
         embeddings: Mapping[str, Embeddings],
-        train: Mapping[tuple[str, str], Dictionary],
+        train: dict[tuple[str, str], Dictionary],
     ) -> Values:
         own = {system: self.data.mapper(system.mapper or UNMAPPED) for system in systems}
         mappers = list(dict.fromkeys(name for name in own.values() if name != UNMAPPED))
+        tasks = self._tasks()
         scores: dict[str, Sequence[Score] | str] = {}
         if UNMAPPED in own.values():
             plain = SharedSpace(embeddings)
-            scores[UNMAPPED] = [score for task in self._tasks() for score in task.score(plain)]
+            scores[UNMAPPED] = [score for task in tasks for score in task.score(plain)]
         if mappers:
-            words = [] if self._tasks() else self.columns
+            columns = [] if tasks else self.columns
             comparison = compare(
                 mappers,
                 embeddings,
-                dict(train),
-                {(c.languages[0], c.languages[-1]): self._test(c) for c in words},
+                train,
+                {(c.languages[0], c.languages[-1]): self._test(c) for c in columns},
                 retrievals=[retrieval],
                 metrics="p@1",
-                tasks=self._tasks(),
+                tasks=tasks,
                 answers=0,
                 jobs=self.jobs,
             )
@@ -233,40 +241,30 @@ class _Fits:
 
     def _one_hops(
         self,
+        name: str,
         systems: Sequence[System],
         embeddings: Mapping[str, Embeddings],
-        train: Mapping[tuple[str, str], Dictionary],
+        train: dict[tuple[str, str], Dictionary],
     ) -> Values:
         (column,) = self.columns
         source, pivot, target = column.languages
         test = {(source, target): self._test(column)}
-        values: Values = {}
-        for name in dict.fromkeys(system.mapper for system in systems if system.mapper):
-            same = [system for system in systems if system.mapper == name]
-            ways = {s: OF_PAPER.get(str(s.method), str(s.method)) for s in same}
-            mapper = as_mapper(self.data.mapper(name))
-            scores: dict[str, Value] = {}
-            try:
-                if mapper.needs_dictionary:
-                    methods = dict.fromkeys(ways.values())
-                    table = one_hop(
-                        embeddings,
-                        dict(train),
-                        test,
-                        mappers=mapper,
-                        pivot=pivot,
-                        disjoint=True,
-                        methods=methods,
-                    )
-                    scores = {r.about["method"]: 100 * r.scores["p@1"] for r in table.results}
-                else:  # it needs no pivot
-                    two = {language: embeddings[language] for language in (source, target)}
-                    (run,) = compare(mapper, two, {}, test, metrics="p@1", answers=0).runs
-                    scores["direct"] = run.error or 100 * run.scores[0].scores["p@1"]
-            except Exception as failure:  # whatever it raises, the other cells go on
-                scores = dict.fromkeys(ways.values(), f"{type(failure).__name__}: {failure}")
-            values |= {(s.name, column.name): scores[w] for s, w in ways.items() if w in scores}
-        return values
+        methods = {s.name: OF_PAPER.get(s.method or "", s.method or "") for s in systems}
+        mapper = as_mapper(self.data.mapper(name))
+        scores: Mapping[str, Value]
+        try:
+            if mapper.needs_dictionary:
+                ways = dict.fromkeys(methods.values())
+                options: dict[str, Any] = {"pivot": pivot, "disjoint": True, "methods": ways}
+                table = one_hop(embeddings, train, test, mappers=mapper, **options)
+                scores = {r.about["method"]: 100 * r.scores["p@1"] for r in table.results}
+            else:  # it needs no pivot
+                two = {language: embeddings[language] for language in (source, target)}
+                (run,) = compare(mapper, two, {}, test, metrics="p@1", answers=0).runs
+                scores = {"direct": run.error or 100 * run.scores[0].scores["p@1"]}
+        except Exception as failure:  # whatever it raises, the other cells go on
+            scores = dict.fromkeys(methods.values(), f"{type(failure).__name__}: {failure}")
+        return {(s, column.name): scores[way] for s, way in methods.items() if way in scores}
 
 
 def _groups(
@@ -282,7 +280,7 @@ def _groups(
     return groups
 
 
-def _chosen_columns(paper: PaperTable, data: PaperData, names: list[str]) -> list[Column]:
+def _chosen_columns(paper: PaperTable, data: PaperFolder, names: list[str]) -> list[Column]:
     """Return the columns to make; MUSE has more pairs than the paper, each a column of its own."""
     columns = {column.name: column for column in data.columns(paper.kind, paper.columns)}
     first = paper.columns[0]
@@ -300,15 +298,9 @@ def _chosen_columns(paper: PaperTable, data: PaperData, names: list[str]) -> lis
 
 def _chosen_systems(paper: PaperTable, mappers: list[str]) -> list[System]:
     """Return the rows to make; a mapper that the paper does not have is a row of its own."""
-    if not mappers:
-        return list(paper.systems)
-    found = []
+    found = [] if mappers else list(paper.systems)
     for mapper in dict.fromkeys(mappers):
-        same = [
-            system
-            for system in paper.systems
-            if system.mapper and mapper in (system.mapper, system.mapper.partition(":")[0])
-        ]
+        same = [s for s in paper.systems if mapper in (s.mapper, (s.mapper or "").split(":")[0])]
         found += same or _own_rows(paper, mapper)
     return found
 
@@ -327,44 +319,25 @@ def _row(
     paper: PaperTable,
     system: System,
     column: str,
-    values: Values,
-    missing: list[str],
+    value: Value | None,
+    published: float | None,
     own: bool,
+    missing: Sequence[str] = (),
 ) -> dict[str, Any]:
-    value = values.get((system.name, column))
     ours, error = (None, value) if isinstance(value, str) else (value, None)
-    published = paper.published(system, column)
+    difference = None
+    if own and ours is not None and published is not None:
+        difference = ours - published
     return {
         "table": paper.name,
         "system": system.name,
         "column": column,
         "ours": ours,
         "published": published,
-        "difference": _less(ours, published, own),
-        "missing": missing if system.mapper else [],
+        "difference": difference,
+        "missing": list(missing),
         "error": error,
     }
-
-
-def _average(
-    paper: PaperTable, system: System, rows: list[dict[str, Any]], own: bool
-) -> dict[str, Any]:
-    """Return a system's average over the paper's columns, as published; else over those asked for.
-
-    Ours is there only where no cell is empty.
-    """
-    names = {column.name for column in paper.columns}
-    is_whole = names <= {row["column"] for row in rows}
-    numbers = [row["ours"] for row in rows if row["column"] in names or not is_whole]
-    ours = sum(numbers) / len(numbers) if numbers and None not in numbers else None
-    published = system.average if is_whole else None
-    named = {"table": paper.name, "system": system.name, "column": AVERAGE, "ours": ours}
-    difference = _less(ours, published, own)
-    return named | {"published": published, "difference": difference, "missing": [], "error": None}
-
-
-def _less(ours: float | None, published: float | None, own: bool) -> float | None:
-    return ours - published if own and ours is not None and published is not None else None
 
 
 def _cell(row: dict[str, Any]) -> Cell:

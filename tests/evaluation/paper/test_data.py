@@ -24,7 +24,7 @@ def test_the_lines_for_an_empty_folder_bring_every_file_that_a_column_needs(name
         folder = tmp_path / column.name
         data = PaperFolder(folder)
         needed = {need.path for need in data.needs(table.kind, column)}
-        lines = data.missing(table.kind, column)
+        lines = data.fetch_lines(data.missing(table.kind, column))
         assert needed <= set().union(*map(brought_by, lines)), column.name
         for path in needed:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -35,5 +35,6 @@ def test_the_lines_for_an_empty_folder_bring_every_file_that_a_column_needs(name
 def test_a_folder_with_a_space_is_quoted_in_the_line(tmp_path):
     folder = tmp_path / "my data"
     table = paper_tables()["table1"]
-    (line, *_) = PaperFolder(folder).missing(table.kind, table.columns[0])
+    data = PaperFolder(folder)
+    (line, *_) = data.fetch_lines(data.missing(table.kind, table.columns[0]))
     assert shlex.split(line)[-1] == str(folder)
