@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin import registry
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector, as_numbers
 from geomm_plugin.errors import FormatError, UnknownNameError
 from geomm_plugin.rows import RowFunction, Rows
@@ -229,6 +228,8 @@ def as_embeddings(source: object) -> Embeddings:
     """
     if isinstance(source, Embeddings):
         return source
+    from geomm_plugin import registry  # plugins are of no concern to words and vectors
+
     converted = registry.plugins.convert(source, Embeddings)
     if converted is not None:
         return converted

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -47,8 +47,10 @@ from geomm_plugin.registry.parameters import (
     parameters_of,
 )
 from geomm_plugin.rows import RowFunction, Rows
-from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.text import html_table
+
+if TYPE_CHECKING:
+    from geomm_plugin.shared_space import SharedSpace
 
 DAMPING = 0.3  # times the mean singular value of W: smaller ones count for little in `into`
 
@@ -65,7 +67,8 @@ class Mapper(ABC):
 
     name: ClassVar[str]
     report_: FitReport  # how the last fit went
-    reranking_: Reranking = MappingProxyType({})  # weights that learn_reranking learnt for it
+    # The weights that learn_reranking learnt for it.
+    reranking_: Mapping[LanguagePair, Mapping[str, float]] = MappingProxyType({})
 
     @property
     def joint(self) -> bool:
@@ -104,6 +107,8 @@ class Mapper(ABC):
             mapped into the space that the mapper learnt, where translation is best; weights that
             were learnt for re-ranking belong to that one only.
         """
+        from geomm_plugin.shared_space import SharedSpace  # a fit needs no retrieval
+
         languages = {name: as_embeddings(value) for name, value in embeddings.items()}
         if into is not None:
             moved = self.maps_into(into, languages)

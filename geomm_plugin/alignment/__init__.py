@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from geomm_plugin.lazy import names_of
 
 if TYPE_CHECKING:
     from geomm_plugin.alignment.inspection import Finding, check
@@ -12,17 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Alignment", "Finding", "align", "aligned_space", "check"]
 
-_MODULES = {
-    "Alignment": "run",
-    "Finding": "inspection",
-    "align": "run",
-    "aligned_space": "space",
-    "check": "inspection",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = names_of(
+    __name__,
+    {
+        "inspection": ("Finding", "check"),
+        "run": ("Alignment", "align"),
+        "space": ("aligned_space",),
+    },
+)

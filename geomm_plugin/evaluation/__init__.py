@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from geomm_plugin.lazy import names_of
+from geomm_plugin.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from geomm_plugin.evaluation.calibration import Reliability, reliability
     from geomm_plugin.evaluation.comparison import compare
+    from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.evaluation.outcome import Comparison
     from geomm_plugin.evaluation.table import Table
     from geomm_plugin.evaluation.task import Score, Task
@@ -26,22 +30,34 @@ __all__ = [
     "reliability",
 ]
 
-_MODULES = {
-    "Comparison": "outcome",
-    "Evaluation": "translation",
-    "Reliability": "calibration",
-    "Score": "task",
-    "Table": "table",
-    "Task": "task",
-    "Translation": "translation",
-    "compare": "comparison",
-    "evaluate": "translation",
-    "reliability": "calibration",
-}
+__getattr__ = names_of(
+    __name__,
+    {
+        "calibration": ("Reliability", "reliability"),
+        "comparison": ("compare",),
+        "outcome": ("Comparison",),
+        "table": ("Table",),
+        "task": ("Score", "Task"),
+        "translation": ("Evaluation", "Translation", "evaluate"),
+    },
+)
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+@hookimpl
+def register_metrics() -> Iterable[Metric]:
+    """The built-in metrics, loaded when one is asked for."""
+    from geomm_plugin.evaluation.metrics import MRR, P_AT_1, P_AT_5, P_AT_10
+
+    return [P_AT_1, P_AT_5, P_AT_10, MRR]
+
+
+@hookimpl
+def register_tasks() -> Iterable[type[Task]]:
+    """The built-in tasks, loaded when one is asked for."""
+    from geomm_plugin.evaluation.analogy import Analogy
+    from geomm_plugin.evaluation.classify import Classify
+    from geomm_plugin.evaluation.sentences import Sentences
+    from geomm_plugin.evaluation.similarity import Similarity
+    from geomm_plugin.evaluation.translation import Translation
+
+    return [Sentences, Classify, Translation, Similarity, Analogy]

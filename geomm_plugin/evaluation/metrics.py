@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from geomm_plugin.arrays import RowIndices, Vector
-from geomm_plugin.registry.hookspecs import hookimpl
 
 NOT_FOUND = int(np.iinfo(np.intp).max)  # the rank of a translation that cannot be found
 
@@ -45,9 +44,3 @@ def depth_of(metrics: Iterable[Metric]) -> int | None:
     """Return the deepest rank that matters to any of the metrics."""
     depths = [metric.depth for metric in metrics]
     return None if None in depths else max((depth for depth in depths if depth), default=1)
-
-
-@hookimpl
-def register_metrics() -> Iterable[Metric]:
-    """The built-in metrics."""
-    return [P_AT_1, P_AT_5, P_AT_10, MRR]

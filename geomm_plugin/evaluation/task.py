@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from geomm_plugin.arrays import Vector
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.significance import Interval, bootstrap_interval
-from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import html_table
 
@@ -214,15 +213,3 @@ def check_tasks(tasks: Task | Iterable[Task]) -> tuple[Task, ...]:
                 f"; this is {task!r}."
             )
     return given
-
-
-@hookimpl
-def register_tasks() -> Iterable[type[Task]]:
-    """The built-in tasks."""
-    from geomm_plugin.evaluation.analogy import Analogy
-    from geomm_plugin.evaluation.classify import Classify
-    from geomm_plugin.evaluation.sentences import Sentences
-    from geomm_plugin.evaluation.similarity import Similarity
-    from geomm_plugin.evaluation.translation import Translation
-
-    return [Sentences, Classify, Translation, Similarity, Analogy]

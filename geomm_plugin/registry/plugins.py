@@ -29,8 +29,7 @@ BUILT_IN = (
     "geomm_plugin.mappers",
     "geomm_plugin.fitting.seeds",
     "geomm_plugin.retrieval",
-    "geomm_plugin.evaluation.metrics",
-    "geomm_plugin.evaluation.task",
+    "geomm_plugin.evaluation",
     "geomm_adapters",
 )
 PLUGIN_PART = "a part of the plugin"  # in warnings

@@ -7,34 +7,25 @@ These three rank targets by cos(x, z) - bias(z), and share one exact search (`Bi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from geomm_plugin.lazy import names_of
 from geomm_plugin.registry.hookspecs import hookimpl
-from geomm_plugin.retrieval.both_ways import (
-    BestNeighbors,
-    PairBonus,
-    best_neighbors,
-    mutual_neighbors,
-)
-from geomm_plugin.retrieval.csls import CSLS, Cosine
-from geomm_plugin.retrieval.exact.bias import KnownBias
-from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.interface import Index, Neighbors, Retrieval
-from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
-from geomm_plugin.retrieval.rerank import (
-    EditSimilarity,
-    Endings,
-    Feature,
-    Frequency,
-    Identical,
-    Known,
-    LearntLetters,
-    Length,
-    Letters,
-    Reranked,
-    Residual,
-    Reverse,
-)
-from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
+
+if TYPE_CHECKING:
+    from geomm_plugin.retrieval.both_ways import (
+        BestNeighbors,
+        best_neighbors,
+        mutual_neighbors,
+    )
+    from geomm_plugin.retrieval.csls import CSLS, Cosine
+    from geomm_plugin.retrieval.exact.bias import KnownBias
+    from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
+    from geomm_plugin.retrieval.interface import Index, Neighbors, PairBonus, Retrieval
+    from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
+    from geomm_plugin.retrieval.rerank.feature import Feature
+    from geomm_plugin.retrieval.rerank.reranked import Reranked
+    from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
 
 __all__ = [
     "CSLS",
@@ -57,16 +48,39 @@ __all__ = [
     "mutual_neighbors",
 ]
 
+__getattr__ = names_of(
+    __name__,
+    {
+        "both_ways": ("BestNeighbors", "best_neighbors", "mutual_neighbors"),
+        "csls": ("CSLS", "Cosine"),
+        "exact.bias": ("KnownBias",),
+        "exact.biased_index": ("BiasedIndex",),
+        "interface": ("Index", "Neighbors", "PairBonus", "Retrieval"),
+        "inverted_softmax": ("InvertedSoftmax",),
+        "unit_rows": ("LanguageRows", "Rows", "UnitRows", "as_unit_rows"),
+        "rerank.feature": ("Feature",),
+        "rerank.reranked": ("Reranked",),
+    },
+)
+
 
 @hookimpl
 def register_retrievals() -> Iterable[type[Retrieval]]:
-    """The built-in retrievals."""
+    """The built-in retrievals, loaded when one is asked for."""
+    from geomm_plugin.retrieval.csls import CSLS, Cosine
+    from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
+    from geomm_plugin.retrieval.rerank.reranked import Reranked
+
     return [CSLS, Cosine, InvertedSoftmax, Reranked]
 
 
 @hookimpl
 def register_features() -> Iterable[type[Feature]]:
-    """The built-in features."""
+    """The built-in features, loaded when one is asked for."""
+    from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
+    from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
+    from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
+
     return [
         *(Letters, Identical, EditSimilarity, Length, LearntLetters, Endings),
         *(Residual, Known, Frequency, Reverse),

@@ -34,6 +34,7 @@ from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.neighborhood import nearest_of
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
+from geomm_plugin.retrieval.interface import PairBonus
 from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
 from geomm_plugin.work import compute_pool, each_part, pool_size
 
@@ -54,20 +55,6 @@ IN_CACHE = Tiles(256, 1024)  # 1 MB of float32
 
 Numbers: TypeAlias = npt.NDArray[np.int32]  # of rows: there are some millions of them at a time
 Near: TypeAlias = "tuple[Numbers, Numbers, Vector]"  # rows, columns, products
-
-
-@dataclass(frozen=True)
-class PairBonus:
-    """What is added to the CSLS of some pairs of rows, such as those that are spelt alike."""
-
-    source: RowIndices
-    target: RowIndices
-    bonus: Vector
-
-    def within(self, sources: int, targets: int) -> PairBonus:
-        """Return those among the first rows."""
-        inside = (self.source < sources) & (self.target < targets)
-        return PairBonus(self.source[inside], self.target[inside], self.bonus[inside])
 
 
 @dataclass(frozen=True)

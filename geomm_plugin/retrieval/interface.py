@@ -22,6 +22,20 @@ class Neighbors:
     scores: Matrix
 
 
+@dataclass(frozen=True)
+class PairBonus:
+    """What is added to the CSLS of some pairs of rows, such as those that are spelt alike."""
+
+    source: RowIndices
+    target: RowIndices
+    bonus: Vector
+
+    def within(self, sources: int, targets: int) -> PairBonus:
+        """Return those among the first rows."""
+        inside = (self.source < sources) & (self.target < targets)
+        return PairBonus(self.source[inside], self.target[inside], self.bonus[inside])
+
+
 class Index(ABC):
     """Answers questions about one source and one target vocabulary.
 

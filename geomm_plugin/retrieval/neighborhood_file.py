@@ -28,7 +28,6 @@ from geomm_plugin.files.atomic import atomic_file, check_writable
 from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
 from geomm_plugin.files.stamps import sha256_of_arrays
 from geomm_plugin.files.trust import is_trusted
-from geomm_plugin.retrieval.both_ways import neighborhoods
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
 SUFFIX = ".neighborhoods"
@@ -103,6 +102,8 @@ def all_means(
     languages: Mapping[str, UnitRows], k: int = 10, tiles: Tiles = TILES
 ) -> dict[str, dict[str, Vector]]:
     """Return by language the means with every other one, as they are found in a file."""
+    from geomm_plugin.retrieval.both_ways import neighborhoods  # not needed where means are read
+
     means: dict[str, dict[str, Vector]] = {name: {} for name in languages}
     for here, there in _pairs(languages):
         with progress.task(f"Comparing {here} and {there}"):

@@ -3,45 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from geomm_plugin import registry
-from geomm_plugin.fitting.seeds.adversarial import Adversarial
-from geomm_plugin.fitting.seeds.icp import ClosestPoints
-from geomm_plugin.fitting.seeds.seed import Language, Seed
-from geomm_plugin.fitting.seeds.spelling import Cognates, Identical, Numerals
-from geomm_plugin.fitting.seeds.structure import GromovWasserstein, SortedRows
-from geomm_plugin.fitting.seeds.wasserstein import Wasserstein
+from geomm_plugin.lazy import names_of
 from geomm_plugin.registry.hookspecs import hookimpl
-from geomm_plugin.registry.parameters import check_parameters, parameters_of, split_choice
+
+if TYPE_CHECKING:
+    from geomm_plugin.fitting.seeds.seed import Language, Seed, as_seed
 
 __all__ = ["Language", "Seed", "as_seed"]
+
+__getattr__ = names_of(__name__, {"seed": ("Language", "Seed", "as_seed")})
 
 
 @hookimpl
 def register_seeds() -> Iterable[type[Seed]]:
-    """The built-in seeds, in the order in which they are shown."""
+    """The built-in seeds, in the order in which they are shown, loaded when one is asked for."""
+    from geomm_plugin.fitting.seeds.adversarial import Adversarial
+    from geomm_plugin.fitting.seeds.icp import ClosestPoints
+    from geomm_plugin.fitting.seeds.spelling import Cognates, Identical, Numerals
+    from geomm_plugin.fitting.seeds.structure import GromovWasserstein, SortedRows
+    from geomm_plugin.fitting.seeds.wasserstein import Wasserstein
+
     return [
-        GromovWasserstein,
-        SortedRows,
-        ClosestPoints,
-        Wasserstein,
-        Adversarial,
-        Identical,
-        Numerals,
-        Cognates,
+        *(GromovWasserstein, SortedRows, ClosestPoints, Wasserstein, Adversarial),
+        *(Identical, Numerals, Cognates),
     ]
-
-
-def as_seed(choice: str, seed: int | None = None) -> Seed:
-    """Return a seed from text: NAME, or NAME:PARAMETER=VALUE,...
-
-    Parameters
-    ----------
-    seed
-        Of what is random in it, where the text does not say.
-    """
-    kind = registry.seeds[split_choice(choice)[0]]
-    is_random = seed is not None and "seed" in parameters_of(kind)
-    made: Seed = registry.seeds.make(choice, [f"seed={seed}"] if is_random else [])
-    check_parameters(made)
-    return made

@@ -14,9 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.normalize import unit
+from geomm_plugin.registry.parameters import check_parameters, parameters_of, split_choice
 from geomm_plugin.retrieval import PairBonus
 from geomm_plugin.rows import Rows
 
@@ -57,6 +59,21 @@ class Seed(ABC):
     def raised(self, source: Language, target: Language) -> PairBonus | None:
         """Return pairs that keep a bonus while the seed's pairs grow; None if there are none."""
         return None
+
+
+def as_seed(choice: str, seed: int | None = None) -> Seed:
+    """Return a seed from text: NAME, or NAME:PARAMETER=VALUE,...
+
+    Parameters
+    ----------
+    seed
+        Of what is random in it, where the text does not say.
+    """
+    kind = registry.seeds[split_choice(choice)[0]]
+    is_random = seed is not None and "seed" in parameters_of(kind)
+    made: Seed = registry.seeds.make(choice, [f"seed={seed}"] if is_random else [])
+    check_parameters(made)
+    return made
 
 
 def unit_images(vectors: Matrix, matrix: Matrix) -> Matrix:

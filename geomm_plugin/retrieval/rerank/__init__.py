@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from geomm_plugin.retrieval.rerank.feature import Base, Feature, Proposals, SparseFeature
-from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
-from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
-from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
-from geomm_plugin.retrieval.rerank.reranked import Reranked
-from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+from typing import TYPE_CHECKING
+
+from geomm_plugin.lazy import names_of
+
+if TYPE_CHECKING:
+    from geomm_plugin.retrieval.rerank.feature import Base, Feature, Proposals, SparseFeature
+    from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
+    from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
+    from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
+    from geomm_plugin.retrieval.rerank.reranked import Reranked
+    from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 
 __all__ = [
     "Base",
@@ -27,3 +32,15 @@ __all__ = [
     "Reverse",
     "SparseFeature",
 ]
+
+__getattr__ = names_of(
+    __name__,
+    {
+        "feature": ("Base", "Feature", "Proposals", "SparseFeature"),
+        "learnt_letters": ("Endings", "LearntLetters"),
+        "letters": ("EditSimilarity", "Identical", "Length", "Letters"),
+        "meaning": ("Frequency", "Known", "Residual", "Reverse"),
+        "reranked": ("Reranked",),
+        "reranked_index": ("RerankedIndex",),
+    },
+)
