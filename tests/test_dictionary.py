@@ -8,16 +8,16 @@ import threading
 import numpy as np
 import pytest
 
-from geomm_plugin import (
-    Embeddings,
+from geomm_plugin import Embeddings, identical_words, read_dictionary, split, write_dictionary
+from geomm_plugin.dictionary import (
+    as_dictionaries,
     as_dictionary,
-    identical_words,
+    check_pair,
+    folds,
+    pair_languages,
     pair_up,
-    read_dictionary,
-    split,
-    write_dictionary,
+    shuffled,
 )
-from geomm_plugin.dictionary import as_dictionaries, check_pair, folds, pair_languages, shuffled
 from geomm_plugin.errors import (
     DictionaryError,
     FileError,

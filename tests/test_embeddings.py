@@ -4,7 +4,8 @@ import pickle
 import numpy as np
 import pytest
 
-from geomm_plugin import Embeddings, as_embeddings
+from geomm_plugin import Embeddings
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 

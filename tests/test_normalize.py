@@ -3,9 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from geomm_plugin import Normalizer
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.normalize import unit
+from geomm_plugin.normalize import Normalizer, unit
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from geomm_plugin import (
     Embeddings,
     Format,
     LinearMapper,
-    as_embeddings,
     get_mapper,
     hookimpl,
     read_embeddings,
     registry,
     write_embeddings,
 )
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError, ParameterError, PluginError, UnknownNameError
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.registry.catalog import Catalog

@@ -60,9 +60,9 @@ def test_help_imports_click_and_nothing_heavy():
 
 
 DOORS = (
-    *("geomm_plugin", "geomm_plugin.alignment", "geomm_plugin.evaluation", "geomm_plugin.mappers"),
-    *("geomm_plugin.fitting.seeds", "geomm_plugin.retrieval", "geomm_plugin.retrieval.rerank"),
-    "geomm_adapters",
+    *("geomm_plugin", "geomm_plugin.alignment", "geomm_plugin.evaluation", "geomm_plugin.fitting"),
+    *("geomm_plugin.fitting.seeds", "geomm_plugin.mappers", "geomm_plugin.retrieval"),
+    *("geomm_plugin.retrieval.rerank", "geomm_plugin.views", "geomm_adapters"),
 )
 
 

@@ -11,19 +11,22 @@ from geomm_plugin.registry.hookspecs import hookimpl
 if TYPE_CHECKING:
     from geomm_plugin.evaluation.calibration import Reliability, reliability
     from geomm_plugin.evaluation.comparison import compare
+    from geomm_plugin.evaluation.drift import Drift
     from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.evaluation.outcome import Comparison
     from geomm_plugin.evaluation.table import Table
-    from geomm_plugin.evaluation.task import Score, Task
+    from geomm_plugin.evaluation.task import Score, Task, TaskScore
     from geomm_plugin.evaluation.translation import Evaluation, Translation, evaluate
 
 __all__ = [
     "Comparison",
+    "Drift",
     "Evaluation",
     "Reliability",
     "Score",
     "Table",
     "Task",
+    "TaskScore",
     "Translation",
     "compare",
     "evaluate",
@@ -35,9 +38,10 @@ __getattr__ = names_of(
     {
         "calibration": ("Reliability", "reliability"),
         "comparison": ("compare",),
+        "drift": ("Drift",),
         "outcome": ("Comparison",),
         "table": ("Table",),
-        "task": ("Score", "Task"),
+        "task": ("Score", "Task", "TaskScore"),
         "translation": ("Evaluation", "Translation", "evaluate"),
     },
 )

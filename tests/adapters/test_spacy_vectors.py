@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from geomm_adapters import SpacyModel, to_spacy
-from geomm_plugin import (
-    Embeddings,
-    as_embeddings,
-    get_mapper,
-    read_embeddings,
-    write_embeddings,
-)
+from geomm_plugin import Embeddings, get_mapper, read_embeddings, write_embeddings
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 spacy = pytest.importorskip("spacy")

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from geomm_plugin import Embeddings, as_embeddings, read_embeddings, write_embeddings
+from geomm_plugin import Embeddings, read_embeddings, write_embeddings
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
 model2vec = pytest.importorskip("model2vec")

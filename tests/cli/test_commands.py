@@ -11,7 +11,6 @@ from geomm_plugin import (
     SharedSpace,
     evaluate,
     load_mapper,
-    load_reranking,
     read_embeddings,
     registry,
     write_embeddings,
@@ -20,6 +19,7 @@ from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.files import disk
 from geomm_plugin.registry.parameters import parameters_of
+from geomm_plugin.storage import load_reranking
 from geomm_plugin.testing import make_toy
 
 EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))

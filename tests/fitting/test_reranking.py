@@ -5,18 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from geomm_plugin import (
-    Reranked,
-    compare,
-    evaluate,
-    get_mapper,
-    learn_reranking,
-    load_mapper,
-    registry,
-    save_mapper,
-)
+from geomm_plugin import Reranked, compare, evaluate, get_mapper, load_mapper, registry, save_mapper
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.fitting import reranking
+from geomm_plugin.fitting import learn_reranking, reranking
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.retrieval.rerank import shipped
 from geomm_plugin.storage import describe_mapper

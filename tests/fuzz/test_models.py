@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from geomm_adapters import TranslationMatrix
-from geomm_plugin import (
-    as_embeddings,
-    get_mapper,
-    load_mapper,
-    save_mapper,
-)
+from geomm_plugin import get_mapper, load_mapper, save_mapper
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import GeommError
 from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.stamps import sha256_of_arrays

@@ -11,7 +11,6 @@ from geomm_adapters.fasttext import model as fasttext_model
 from geomm_adapters.fasttext.subword_hashes import ngram_hashes, ngram_hashes_in_pieces
 from geomm_plugin import (
     Embeddings,
-    as_embeddings,
     get_mapper,
     load_mapper,
     read_embeddings,
@@ -19,6 +18,7 @@ from geomm_plugin import (
     write_embeddings,
 )
 from geomm_plugin.cli import group
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import (
     FormatError,
     UnknownNameError,

@@ -10,13 +10,13 @@ from geomm_adapters import FastTextBin, Word2VecBin, from_fasttext
 from geomm_plugin import (
     Embeddings,
     SharedSpace,
-    as_embeddings,
     compare,
     get_mapper,
     read_embeddings,
     write_embeddings,
 )
 from geomm_plugin.cli import group
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.normalize import Normalizer, unit
 from geomm_plugin.testing import check_format

@@ -4,15 +4,9 @@ import numpy as np
 import pytest
 
 from geomm_adapters import align_keyedvectors, from_keyedvectors, to_keyedvectors
-from geomm_plugin import (
-    Embeddings,
-    as_embeddings,
-    get_mapper,
-    identical_words,
-    pair_up,
-    read_embeddings,
-    write_embeddings,
-)
+from geomm_plugin import Embeddings, get_mapper, identical_words, read_embeddings, write_embeddings
+from geomm_plugin.dictionary import pair_up
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import LanguagesError, UnknownNameError
 
 gensim = pytest.importorskip("gensim")

@@ -12,13 +12,8 @@ from safetensors.numpy import save_file
 
 from geomm_adapters import TranslationMatrix
 from geomm_adapters.gensim.translation_matrix import Space
-from geomm_plugin import (
-    Cosine,
-    Embeddings,
-    as_embeddings,
-    get_mapper,
-    registry,
-)
+from geomm_plugin import Cosine, Embeddings, get_mapper, registry
+from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import (
     DictionaryError,
     FileError,
