@@ -68,7 +68,7 @@ _NAMES_IN = {  # in the order in which mappers are shown
     "geomm": ("GeoMM",),
     "geomm_plus": ("GeoMMPlus",),
     "geomm_multi": ("GeoMMMulti",),
-    "geomm_semi": ("GeoMMMultiSemi", "GeoMMSemi"),
+    "geomm_semi": ("GeoMMSemi", "GeoMMMultiSemi"),
     "self_learning": ("ProcrustesSemi", "SelfLearning"),
     "msf": ("MSF",),
     "meet_in_the_middle": ("MSFMu", "MeetInTheMiddle"),

@@ -187,9 +187,9 @@ def test_there_must_be_a_file_and_another_language(folder):
 
 
 def test_means_that_are_there_are_not_computed_again(folder, monkeypatch):
-    from geomm_plugin.retrieval import neighborhood_file
+    from geomm_plugin.retrieval import both_ways
 
-    monkeypatch.setattr(neighborhood_file, "neighborhoods", None)
+    monkeypatch.setattr(both_ways, "neighborhoods", None)
     assert len(space_of(folder).save_neighborhoods()) == 3
     with pytest.raises(TypeError):
         space_of(folder).save_neighborhoods(k=3)
