@@ -258,7 +258,7 @@ def _errors_of_plugins(chosen: Format, path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         known = registry.formats.get(chosen.name)
-        if known is not type(chosen) or registry.formats.is_built_in(chosen.name):
+        if known is not type(chosen) or registry.formats.origin(chosen.name).is_built_in:
             raise
         raise FormatError(
             f"The format {chosen.name!r} ({registry.formats.origin(chosen.name).package}) failed "
@@ -445,17 +445,18 @@ def writing_format(path: Path, precision: int | None = None) -> Format:
 
 def _built_in_or_all(fitting: list[type[Format]]) -> list[type[Format]]:
     """Return the built-in formats of a list, else all: plugins cannot replace a built-in one."""
-    return [known for known in fitting if registry.formats.is_built_in(known.name)] or fitting
+    origin = registry.formats.origin
+    return [known for known in fitting if origin(known.name).is_built_in] or fitting
 
 
 def _recognizes(known: type[Format], path: Path) -> bool:
     try:
         return known.recognizes(path)
     except Exception as error:
-        if registry.formats.is_built_in(known.name):
+        origin = registry.formats.origin(known.name)
+        if origin.is_built_in:
             raise
-        package = registry.formats.origin(known.name).package
-        registry.plugins.warn(known.name, package, error)
+        registry.plugins.warn(known.name, origin.package, error)
         return False
 
 

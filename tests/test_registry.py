@@ -71,8 +71,7 @@ def installed(monkeypatch):
 
     def install(**found):
         monkeypatch.setattr(metadata, "entry_points", EntryPoints(**found))
-        plugins = Plugins()
-        return Catalog("mapper", "register_mappers", "geomm_plugin.mapper:Mapper", plugins)
+        return Catalog("mapper", "geomm_plugin.mapper:Mapper", Plugins())
 
     return install
 
@@ -408,7 +407,7 @@ def test_a_format_whose_suffixes_are_no_texts_is_left_out(monkeypatch, suffixes)
     monkeypatch.setattr(
         metadata, "entry_points", EntryPoints(odd=plugin_of(Odd, hook="register_formats"))
     )
-    formats = Catalog("format", "register_formats", "geomm_plugin.formats:Format", Plugins())
+    formats = Catalog("format", "geomm_plugin.formats:Format", Plugins())
     with pytest.warns(UserWarning, match=r"'odd' \(geomm_odd\): .*not a tuple of texts"):
         assert "odd" not in formats and "safetensors" in formats
 

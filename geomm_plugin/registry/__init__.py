@@ -35,27 +35,17 @@ __all__ = [
 ]
 
 plugins = Plugins()
-mappers: Catalog[type[Mapper]] = Catalog(
-    "mapper", "register_mappers", "geomm_plugin.mapper:Mapper", plugins
-)
-seeds: Catalog[type[Seed]] = Catalog(
-    "seed", "register_seeds", "geomm_plugin.fitting.seeds:Seed", plugins
-)
-formats: Catalog[type[Format]] = Catalog(
-    "format", "register_formats", "geomm_plugin.formats:Format", plugins
-)
+mappers: Catalog[type[Mapper]] = Catalog("mapper", "geomm_plugin.mapper:Mapper", plugins)
+seeds: Catalog[type[Seed]] = Catalog("seed", "geomm_plugin.fitting.seeds:Seed", plugins)
+formats: Catalog[type[Format]] = Catalog("format", "geomm_plugin.formats:Format", plugins)
 retrievals: Catalog[type[Retrieval]] = Catalog(
-    "retrieval", "register_retrievals", "geomm_plugin.retrieval:Retrieval", plugins
+    "retrieval", "geomm_plugin.retrieval:Retrieval", plugins
 )
-features: Catalog[type[Feature]] = Catalog(
-    "feature", "register_features", "geomm_plugin.retrieval:Feature", plugins
-)
+features: Catalog[type[Feature]] = Catalog("feature", "geomm_plugin.retrieval:Feature", plugins)
 metrics: Catalog[Metric] = Catalog(
-    "metric", "register_metrics", "geomm_plugin.evaluation.metrics:Metric", plugins, classes=False
+    "metric", "geomm_plugin.evaluation.metrics:Metric", plugins, classes=False
 )
-tasks: Catalog[type[Task]] = Catalog(
-    "task", "register_tasks", "geomm_plugin.evaluation.task:Task", plugins
-)
+tasks: Catalog[type[Task]] = Catalog("task", "geomm_plugin.evaluation.task:Task", plugins)
 
 
 def get_mapper(name: str, **params: Any) -> Mapper:

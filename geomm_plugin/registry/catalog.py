@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
 from geomm_plugin.registry.parameters import parse_settings, split_choice, split_specs
-from geomm_plugin.registry.plugins import PLUGIN_PART, Origin, Plugins
+from geomm_plugin.registry.plugins import PART, Origin, Plugins
 
 T = TypeVar("T")
 SHOWN = 5  # mappers that an error lists
@@ -21,11 +22,10 @@ class Entry(Generic[T]):
 
     item: T
     origin: Origin
-    built_in: bool = False
 
 
 class Catalog(Mapping[str, T]):
-    """The things that one hook contributes, by name, in the order of registration.
+    """The things of one kind, which one hook contributes, by name, in the order of registration.
 
     Parameters
     ----------
@@ -35,9 +35,8 @@ class Catalog(Mapping[str, T]):
         True if items are classes, to be made with parameters; False if they are used directly.
     """
 
-    def __init__(self, kind: str, hook: str, base: str, plugins: Plugins, classes: bool = True):
+    def __init__(self, kind: str, base: str, plugins: Plugins, classes: bool = True):
         self.kind = kind
-        self.hook = hook
         self.base = base
         self.plugins = plugins
         self.classes = classes
@@ -64,10 +63,6 @@ class Catalog(Mapping[str, T]):
     def origin(self, name: str) -> Origin:
         """Say which package and version something comes from."""
         return self._entry(name).origin
-
-    def is_built_in(self, name: str) -> bool:
-        """Tell whether something comes with this package."""
-        return self._entry(name).built_in
 
     def make(self, choice: object, settings: Iterable[str] = ()) -> Any:
         """Return an object of this kind itself, or make one from NAME:PARAMETER=VALUE,...
@@ -112,58 +107,31 @@ class Catalog(Mapping[str, T]):
 
     def _collect(self) -> dict[str, Entry[T]]:
         plugins = self.plugins
-        implementations = plugins.implementations(self.hook)  # loads what is not loaded yet
+        implementations = plugins.implementations(f"register_{self.kind}s")  # loads plugins first
         if self._generation != plugins.generation:
             entries: dict[str, Entry[T]] = {}
-            for implementation in implementations:
-                name = implementation.plugin_name
-                origin = plugins.origin(name)
-                try:
+            for origin, implementation in implementations:
+                items: list[Any] = []
+                with plugins.guarded(origin):
                     items = list(cast(Iterable[Any], implementation.function()))
-                except (Exception, SystemExit) as error:
-                    plugins.warn(name, origin.package, error)
-                    continue
                 for item in items:
-                    try:
-                        self._add(entries, Entry(item, origin, plugins.is_built_in(name)))
-                    except Exception as error:  # third-party item: anything may be raised
-                        if not plugins.is_installed(name):
-                            raise
-                        plugins.warn(name, origin.package, error, what=PLUGIN_PART)
+                    with plugins.guarded(origin, PART) if origin.is_installed else nullcontext():
+                        self._add(entries, Entry(item, origin))
             self._entries = entries
             self._generation = plugins.generation
         return self._entries
 
     def _add(self, entries: dict[str, Entry[T]], entry: Entry[T]) -> None:
-        name = getattr(entry.item, "name", None)
+        name, who = getattr(entry.item, "name", None), f"{entry.origin} registers"
         if not isinstance(name, str) or not name:
             raise PluginError(
-                f"{entry.origin} registers the {self.kind} {entry.item!r}, which has no name; "
-                "give it a text attribute `name`."
+                f"{who} the {self.kind} {entry.item!r}, which has no name; give it a text "
+                "attribute `name`."
             )
-        if isinstance(entry.item, type) != self.classes:
-            kinds = ("an instance of", "the class itself"), ("the class", "an instance of it")
-            given, wanted = kinds[0 if self.classes else 1]
+        if problem := self._problem(entry.item):
+            kind = "the class" if isinstance(entry.item, type) else "an instance of"
             raise PluginError(
-                f"{entry.origin} registers {given} {_label(entry.item)} as the {self.kind} "
-                f"{name!r}; register {wanted}."
-            )
-        kind = entry.item if isinstance(entry.item, type) else type(entry.item)
-        if not issubclass(kind, self._base()):
-            raise PluginError(
-                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
-                f"must inherit from {self.base.replace(':', '.')}."
-            )
-        if missing := sorted(getattr(kind, "__abstractmethods__", ())):
-            raise PluginError(
-                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; it "
-                f"does not define {', '.join(missing)}."
-            )
-        suffixes = getattr(kind, "suffixes", ())
-        if not isinstance(suffixes, tuple) or not all(type(s) is str for s in suffixes):
-            raise PluginError(
-                f"{entry.origin} registers {_label(entry.item)} as the {self.kind} {name!r}; its "
-                f"suffixes are {suffixes!r}, not a tuple of texts such as ('.vec',)."
+                f"{who} {kind} {_label(entry.item)} as the {self.kind} {name!r}; {problem}."
             )
         if name in entries:
             first = entries[name]
@@ -172,6 +140,20 @@ class Catalog(Mapping[str, T]):
                 f"{_label(entry.item)} ({entry.origin}). Rename one, or uninstall its package."
             )
         entries[name] = entry
+
+    def _problem(self, item: object) -> str:
+        """Say why an item is not of this kind; nothing if it is."""
+        kind = item if isinstance(item, type) else type(item)
+        if isinstance(item, type) != self.classes:
+            return f"register {'the class itself' if self.classes else 'an instance of it'}"
+        if not issubclass(kind, self._base()):
+            return f"it must inherit from {self.base.replace(':', '.')}"
+        if missing := sorted(getattr(kind, "__abstractmethods__", ())):
+            return f"it does not define {', '.join(missing)}"
+        suffixes = getattr(kind, "suffixes", ())
+        if not isinstance(suffixes, tuple) or not all(type(s) is str for s in suffixes):
+            return f"its suffixes are {suffixes!r}, not a tuple of texts such as ('.vec',)"
+        return ""
 
 
 def _label(item: object) -> str:

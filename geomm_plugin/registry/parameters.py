@@ -151,21 +151,14 @@ def _fits_one(value: Any, option: Any) -> bool:
         return any(value is choice or value == choice for choice in arguments)
     if origin is tuple:
         return isinstance(value, (tuple, list)) and all(_fits(v, arguments[0]) for v in value)
-    if origin is dict:
-        return isinstance(value, dict)
-    if option is list:
-        return isinstance(value, (tuple, list))  # a saved list is loaded as a tuple
-    if option is None or option is type(None):
-        return value is None
-    if option is bool:
-        return isinstance(value, bool)
     if option is int:
         return isinstance(value, Integral) and not isinstance(value, bool)
     if option is float:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if option in (Any, object) or not isinstance(option, type):
-        return True
-    return isinstance(value, option)
+    if option is list:
+        return isinstance(value, (tuple, list))  # a saved list is loaded as a tuple
+    option = origin or option
+    return option is Any or not isinstance(option, type) or isinstance(value, option)
 
 
 def is_within(value: Any, bound: Any) -> bool:
@@ -190,10 +183,9 @@ def _possible_values(text: str, kind: Any) -> list[Any]:
     if typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0]
         parts = [_parse(part.strip(), element) for part in text.split(",") if part.strip()]
-        return (
-            [tuple(value for _, value in parts)] if all(is_valid for is_valid, _ in parts) else []
-        )
-    if kind is type(None) or kind is None:
+        is_valid = all(fits for fits, _ in parts)
+        return [tuple(value for _, value in parts)] if is_valid else []
+    if kind is types.NoneType:
         return [None] if text.lower() == "none" else []
     if kind is bool:
         return [{"true": True, "yes": True, "false": False, "no": False}.get(text.lower())]
@@ -234,8 +226,7 @@ def _describe_one(option: Any) -> str:
     if origin is tuple:
         return f"several of: {_describe(arguments[0])}"
     names = {float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
-    if option is None or option is type(None):
-        return "None"
+    names[types.NoneType] = "None"
     return names.get(option, getattr(option, "__name__", str(option)))
 
 

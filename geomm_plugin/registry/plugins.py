@@ -11,6 +11,8 @@ command still works. In a plugin that the caller registers by hand, the same is 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,16 +34,19 @@ BUILT_IN = (
     "geomm_plugin.evaluation",
     "geomm_adapters",
 )
-PLUGIN_PART = "a part of the plugin"  # in warnings
+PART = "a part of the plugin"  # in warnings
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The distribution that a plugin was installed with."""
+    """A plugin, and the distribution that it came with."""
 
+    plugin: str
     package: str
-    version: str
+    version: str = ""
+    is_built_in: bool = False
+    is_installed: bool = False  # by somebody else: it was loaded from an entry point
 
     def __str__(self) -> str:
         return f"{self.package} {self.version}".strip()
@@ -50,15 +55,12 @@ class Origin:
 class Plugins:
     """A pluggy manager that loads built-ins and entry points on first use."""
 
-    def __init__(self, built_in: tuple[str, ...] = BUILT_IN, group: str = hookspecs.PROJECT):
-        self.built_in = built_in
-        self.group = group
+    def __init__(self) -> None:
         self.generation = 0  # counts registrations, so that catalogs know when to collect again
-        self._manager: pluggy.PluginManager | None = None
-        self._origins: dict[str, Origin] = {}  # in the order of registration
-        self._installed: set[str] = set()  # plugins that were loaded from entry points
-        self._warnings: set[str] = set()  # each is given once
         self.catalogs: list[Catalog[Any]] = []  # each adds itself
+        self.origins: dict[str, Origin] = {}  # by the name of the plugin, in order of registration
+        self.problems: dict[str, str] = {}  # the warnings that were given, each with its package
+        self._manager: pluggy.PluginManager | None = None
 
     @property
     def manager(self) -> pluggy.PluginManager:
@@ -68,12 +70,15 @@ class Plugins:
 
             manager = pluggy.PluginManager(hookspecs.PROJECT)
             manager.add_hookspecs(hookspecs)
+            found = entry_points(group=hookspecs.PROJECT)
             self._manager = manager  # set first: a plugin may look up a name while it loads
             try:
-                for module in self.built_in:
-                    self._add(import_module(module), module, _own_origin())
-                    self._check_hooks(module)
-                for entry_point in sorted(entry_points(group=self.group), key=lambda e: e.name):
+                own = _own_version()
+                for module in BUILT_IN:
+                    origin = Origin(module, "geomm-plugin", own, is_built_in=True)
+                    self._add(import_module(module), origin)
+                    self._check_hooks(origin)
+                for entry_point in sorted(found, key=lambda each: each.name):
                     self._load(entry_point)
             except BaseException:
                 self._manager = None
@@ -82,10 +87,10 @@ class Plugins:
 
     def register(self, plugin: object, name: str | None = None) -> None:
         """Add a plugin (a module or any object with hook implementations) by hand."""
-        name = name or self.manager.get_canonical_name(plugin)
-        self._add(plugin, name, Origin("registered by hand", ""))
+        origin = Origin(name or self.manager.get_canonical_name(plugin), "registered by hand")
+        self._add(plugin, origin)
         try:
-            self._check_hooks(name)
+            self._check_hooks(origin)
             for catalog in self.catalogs:
                 len(catalog)  # collects it, which refuses names that are taken
         except BaseException:
@@ -99,38 +104,40 @@ class Plugins:
 
     def convert(self, source: object, kind: type[T]) -> T | None:
         """Ask the plugins for embeddings of another library's object, the newest plugin first."""
-        for implementation in reversed(self.implementations("to_embeddings")):
-            name = implementation.plugin_name
-            try:
+        for origin, implementation in reversed(self.implementations("to_embeddings")):
+            with self.guarded(origin, but=GeommError):
                 converted = implementation.function(*(source for _ in implementation.argnames))
-            except GeommError:
-                raise
-            except (Exception, SystemExit) as error:
-                self.warn(name, self.origin(name).package, error)
-                continue
-            if isinstance(converted, kind):
-                return converted
-            if converted is not None:
-                problem = f"to_embeddings returned {type(converted).__name__}, not {kind.__name__}"
-                self.warn(name, self.origin(name).package, problem)
+                if isinstance(converted, kind):
+                    return converted
+                if converted is not None:
+                    kinds = f"{type(converted).__name__}, not {kind.__name__}"
+                    raise TypeError(f"to_embeddings returned {kinds}")
         return None
 
-    def implementations(self, hook: str) -> list[pluggy.HookImpl]:
+    def implementations(self, hook: str) -> list[tuple[Origin, pluggy.HookImpl]]:
         """Return the implementations of a hook in the order of registration, built-in ones first.
 
         pluggy's own order would let plugins come first or last (tryfirst, trylast).
         """
-        unsorted: list[pluggy.HookImpl] = getattr(self.manager.hook, hook).get_hookimpls()
-        place_of = {name: place for place, name in enumerate(self._origins)}
-        return sorted(unsorted, key=lambda implementation: place_of[implementation.plugin_name])
+        unsorted = getattr(self.manager.hook, hook).get_hookimpls()
+        return [
+            (origin, implementation)
+            for name, origin in self.origins.items()
+            for implementation in unsorted
+            if implementation.plugin_name == name
+        ]
 
-    def is_built_in(self, plugin_name: str) -> bool:
-        """Tell whether a plugin belongs to this package."""
-        return plugin_name in self.built_in
-
-    def is_installed(self, plugin_name: str) -> bool:
-        """Tell whether a plugin was loaded from an entry point, not registered by the caller."""
-        return plugin_name in self._installed
+    @contextmanager
+    def guarded(
+        self, origin: Origin, what: str = "the plugin", but: type[Exception] | tuple[()] = ()
+    ) -> Iterator[None]:
+        """Turn what a plugin raises into a warning, but for some errors."""
+        try:
+            yield
+        except but:
+            raise
+        except (Exception, SystemExit) as error:
+            self.warn(origin.plugin, origin.package, error, what)
 
     def warn(self, name: str, package: str, problem: object, what: str = "the plugin") -> None:
         """Warn once that a plugin, or a part of it, was left out; name its package and a fix."""
@@ -138,63 +145,49 @@ class Plugins:
             problem = f"it ended with status {problem}"
         reason = str(problem).removesuffix(".")
         message = f"Skipped {what} {name!r} ({package}): {reason}. Update or uninstall its package."
-        if message not in self._warnings:
-            self._warnings.add(message)
+        if message not in self.problems:
+            self.problems[message] = package
             warnings.warn(message, stacklevel=2)
-
-    def origin(self, plugin_name: str) -> Origin:
-        """Say which package a plugin came with."""
-        return self._origins.get(plugin_name, Origin("unknown", ""))
 
     def _load(self, entry_point: EntryPoint) -> None:
         """Register one entry point; if it is broken, warn and skip it."""
         package = entry_point.dist.name if entry_point.dist else entry_point.value
         version = entry_point.dist.version if entry_point.dist else ""
-        assert self._manager is not None
         name = entry_point.name
-        if self._manager.has_plugin(name):  # another package uses the same name
+        if self.manager.has_plugin(name):  # another package uses the same name
             name = f"{name} ({package})"
-        try:
-            self._add(entry_point.load(), name, Origin(package, version))
-        except (Exception, SystemExit) as error:
-            self.warn(name, package, error)
-            return
-        self._installed.add(name)
-        try:
-            self._check_hooks(name)
-        except PluginError as error:  # a misspelt or newer hook; the others are used
-            self.warn(name, package, error, what=PLUGIN_PART)
+        origin = Origin(name, package, version, is_installed=True)
+        with self.guarded(origin):
+            self._add(entry_point.load(), origin)
+            with self.guarded(origin, PART):  # a misspelt or newer hook; the others are used
+                self._check_hooks(origin)
 
-    def _add(self, plugin: object, name: str, origin: Origin) -> None:
-        assert self._manager is not None
-        self._origins[name] = origin
+    def _add(self, plugin: object, origin: Origin) -> None:
+        name = origin.plugin
+        self.origins[name] = origin
         try:
-            self._manager.register(plugin, name=name)
+            self.manager.register(plugin, name=name)
         except BaseException:
-            if self._manager.get_plugin(name) is plugin:  # its hooks before the bad one are in
-                self._manager.unregister(plugin)
+            if self.manager.get_plugin(name) is plugin:  # its hooks before the bad one are in
+                self.manager.unregister(plugin)
             raise
         self.generation += 1
 
-    def _check_hooks(self, name: str) -> None:
+    def _check_hooks(self, origin: Origin) -> None:
         """Refuse an implementation of an unknown hook, which would silently do nothing."""
-        assert self._manager is not None
         known = [hook for hook in vars(hookspecs) if hook.startswith(("register_", "to_"))]
-        plugin = self._manager.get_plugin(name)
-        for attribute in dir(plugin):
-            options = self._manager.parse_hookimpl_opts(plugin, attribute)
-            hook = options and (options.get("specname") or attribute)
-            if hook and hook not in known:
+        for caller in self.manager.get_hookcallers(self.manager.get_plugin(origin.plugin)) or ():
+            if not caller.has_spec():
                 raise PluginError(
-                    f"The plugin {name!r} ({self.origin(name)}) implements {hook!r}, which is "
-                    f"no hook.{did_you_mean(hook, known)} Hooks: {', '.join(known)}."
+                    f"The plugin {origin.plugin!r} ({origin}) implements {caller.name!r}, which is "
+                    f"no hook.{did_you_mean(caller.name, known)} Hooks: {', '.join(known)}."
                 )
 
 
-def _own_origin() -> Origin:
+def _own_version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return Origin("geomm-plugin", version("geomm-plugin"))
+        return version("geomm-plugin")
     except PackageNotFoundError:  # a source checkout on sys.path
-        return Origin("geomm-plugin", "(not installed)")
+        return "(not installed)"
