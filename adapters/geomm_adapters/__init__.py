@@ -11,7 +11,6 @@ from geomm_plugin.registry.hookspecs import hookimpl
 if TYPE_CHECKING:
     from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
     from geomm_adapters.fasttext.model_file import FastTextBin, from_fasttext
-    from geomm_adapters.gensim.back_mapping import BackMappingTranslationMatrix
     from geomm_adapters.gensim.change_over_time import (
         intersection_align_gensim,
         smart_procrustes_align_gensim,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArrowFile",
-    "BackMappingTranslationMatrix",
     "FastTextBin",
     "FastTextVec",
     "GloveText",
@@ -62,7 +60,6 @@ __getattr__ = names_of(
     {
         "arrow.tables": ("ArrowFile", "ParquetFile"),
         "fasttext.model_file": ("FastTextBin", "from_fasttext"),
-        "gensim.back_mapping": ("BackMappingTranslationMatrix",),
         "gensim.change_over_time": ("intersection_align_gensim", "smart_procrustes_align_gensim"),
         "gensim.keyed_vectors": ("align_keyedvectors", "from_keyedvectors", "to_keyedvectors"),
         "gensim.translation_matrix": ("TranslationMatrix",),

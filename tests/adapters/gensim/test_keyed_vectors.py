@@ -7,7 +7,7 @@ from geomm_adapters import align_keyedvectors, from_keyedvectors, to_keyedvector
 from geomm_plugin import Embeddings, get_mapper, identical_words, read_embeddings, write_embeddings
 from geomm_plugin.dictionary import pair_up
 from geomm_plugin.embeddings import as_embeddings
-from geomm_plugin.errors import LanguagesError, UnknownNameError
+from geomm_plugin.errors import FormatError, LanguagesError, UnknownNameError
 
 gensim = pytest.importorskip("gensim")
 from gensim.models import FastText, KeyedVectors, Word2Vec  # noqa: E402
@@ -171,3 +171,15 @@ def test_keyedvectors_are_paired_up_and_written_as_they_are(tmp_path):
     read = read_embeddings(tmp_path / "x.vec")
     assert read.words == keyed_vectors.index_to_key
     assert np.array_equal(read.vectors, keyed_vectors.vectors)
+
+
+@pytest.mark.parametrize("name", ["x.kv", "x.model", "x", "x.bin", "x.wordvectors"])
+def test_pickles_are_refused_with_what_to_do(tmp_path, name):
+    model = Word2Vec([["dog", "cat"], ["cow", "dog"]], vector_size=4, min_count=1)
+    for saved in (model, model.wv):
+        saved.save(str(tmp_path / name))
+        with pytest.raises(FormatError, match=r"KeyedVectors\.load.*save_word2vec_format"):
+            read_embeddings(tmp_path / name)
+    opened = KeyedVectors.load(str(tmp_path / name))
+    opened.save_word2vec_format(str(tmp_path / "x.vec"))
+    assert len(read_embeddings(tmp_path / "x.vec")) == 3
