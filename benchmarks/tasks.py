@@ -15,9 +15,7 @@ from pathlib import Path
 
 from geomm_plugin import evaluate, read_dictionary, read_embeddings, registry
 from geomm_plugin.errors import GeommError
-from geomm_plugin.evaluation.classify import Classify
-from geomm_plugin.evaluation.sentences import Sentences
-from geomm_plugin.evaluation.texts import read_labelled_texts, read_texts
+from geomm_plugin.evaluation.texts import Classify, Sentences, read_labelled_texts, read_texts
 
 
 def main() -> None:

@@ -13,9 +13,8 @@ from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
-from geomm_plugin.evaluation.classify import Classify
-from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.significance import SIGNIFICANT, holm, paired_p_value
+from geomm_plugin.evaluation.texts import Classify, Sentences
 from geomm_plugin.evaluation.translation import Translation
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace

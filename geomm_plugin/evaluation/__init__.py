@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geomm_plugin.evaluation.metrics import Metric
     from geomm_plugin.evaluation.outcome import Comparison
     from geomm_plugin.evaluation.table import Table
-    from geomm_plugin.evaluation.task import Score, Task, TaskScore
+    from geomm_plugin.evaluation.task import Score, Task
     from geomm_plugin.evaluation.translation import Evaluation, Translation, evaluate
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "Score",
     "Table",
     "Task",
-    "TaskScore",
     "Translation",
     "compare",
     "evaluate",
@@ -41,7 +40,7 @@ __getattr__ = names_of(
         "drift": ("Drift",),
         "outcome": ("Comparison",),
         "table": ("Table",),
-        "task": ("Score", "Task", "TaskScore"),
+        "task": ("Score", "Task"),
         "translation": ("Evaluation", "Translation", "evaluate"),
     },
 )
@@ -59,9 +58,8 @@ def register_metrics() -> Iterable[Metric]:
 def register_tasks() -> Iterable[type[Task]]:
     """The built-in tasks, loaded when one is asked for."""
     from geomm_plugin.evaluation.analogy import Analogy
-    from geomm_plugin.evaluation.classify import Classify
-    from geomm_plugin.evaluation.sentences import Sentences
     from geomm_plugin.evaluation.similarity import Similarity
+    from geomm_plugin.evaluation.texts import Classify, Sentences
     from geomm_plugin.evaluation.translation import Translation
 
     return [Sentences, Classify, Translation, Similarity, Analogy]

@@ -28,26 +28,6 @@ Question: TypeAlias = tuple[str, str, str, str]
 Questions: TypeAlias = dict[str, list[Question]]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Analogy(WordTask):
-    """Analogies within languages, each answered over the language's whole vocabulary."""
-
-    name: ClassVar[str] = "analogy"
-
-    tests: Mapping[str, Mapping[str, Sequence[Question]]]  # by language and section
-
-    @staticmethod
-    def read(path: str) -> Questions:
-        """Read the questions of a language, by section."""
-        return read_analogies(path)
-
-    def score(self, space: SharedSpace) -> list[WordScore]:
-        """Answer the questions of each language."""
-        return [
-            s for name, test in self.tests.items() for s in evaluate_analogies(space, name, test)
-        ]
-
-
 def read_analogies(path: str | Path) -> Questions:
     """Read the questions-words format: `: section`, then four words a line."""
     questions: Questions = {}
@@ -67,23 +47,28 @@ def read_analogies(path: str | Path) -> Questions:
     return questions
 
 
-def evaluate_analogies(
-    space: Mapping[str, object],
-    language: str,
-    questions: Mapping[str, Sequence[Question]],
-) -> list[WordScore]:
-    """Answer analogies by 3CosAdd over the whole vocabulary; return accuracy in all, by section.
+@dataclass(frozen=True, eq=False, repr=False)
+class Analogy(WordTask):
+    """Analogies within languages, each answered over the language's whole vocabulary.
 
-    A word that the vocabulary does not hold as it is spelt is looked up in lower case.
-
-    Parameters
-    ----------
-    space
-        Embeddings by language: as they were read, or a SharedSpace.
-    questions
-        By section; read_analogies(path) gives them.
+    Scores are the accuracy in all ("total") and by section. A word that the vocabulary does not
+    hold as it is spelt is looked up in lower case.
     """
-    space = as_space(space)
+
+    name: ClassVar[str] = "analogy"
+    read = staticmethod(read_analogies)
+
+    tests: Mapping[str, Mapping[str, Sequence[Question]]]  # by language and section
+
+    def score(self, space: Mapping[str, object]) -> list[WordScore]:
+        """Answer the questions of each language."""
+        space = as_space(space)
+        return [score for name, test in self.tests.items() for score in _scores(space, name, test)]
+
+
+def _scores(
+    space: SharedSpace, language: str, questions: Mapping[str, Sequence[Question]]
+) -> list[WordScore]:
     vectors = space.unit_rows(language)
     is_correct = {
         name: _answer(vectors, _rows(space[language], items)) for name, items in questions.items()
@@ -96,7 +81,16 @@ def evaluate_analogies(
             "Check the language."
         )
     sections = [(name, is_correct[name], len(items)) for name, items in questions.items()]
-    return [_score(language, *section) for section in [("total", total, count), *sections]]
+    return [
+        WordScore(
+            Analogy.name,
+            {"language": language, "task": Analogy.name, "section": name},
+            {"accuracy": float(hits.mean()) if len(hits) else 0.0},
+            hits.astype(np.float64) if len(hits) else None,
+            {"coverage": len(hits) / max(asked, 1), "n_questions": len(hits)},
+        )
+        for name, hits, asked in [("total", total, count), *sections]
+    ]
 
 
 def _rows(embeddings: Embeddings, questions: Sequence[Question]) -> RowIndices:
@@ -122,13 +116,3 @@ def _answer(language: UnitRows, rows: RowIndices) -> Mask:
     answers = np.where(alone, nearest.indices[np.arange(len(unique)), scores.argmax(axis=1)], -1)
     is_correct: Mask = answers[place.ravel()] == rows[:, 3]
     return is_correct
-
-
-def _score(language: str, section: str, is_correct: Mask, count: int) -> WordScore:
-    return WordScore(
-        Analogy.name,
-        {"language": language, "task": Analogy.name, "section": section},
-        {"accuracy": float(is_correct.mean()) if len(is_correct) else 0.0},
-        is_correct.astype(np.float64) if len(is_correct) else None,
-        {"coverage": len(is_correct) / max(count, 1), "n_questions": len(is_correct)},
-    )

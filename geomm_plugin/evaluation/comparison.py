@@ -27,7 +27,7 @@ from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run, measure, run_all
-from geomm_plugin.evaluation.task import Score, Task, check_tasks
+from geomm_plugin.evaluation.task import Score, Task, as_retrievals, check_tasks
 from geomm_plugin.evaluation.translation import (
     By,
     Translation,
@@ -38,7 +38,6 @@ from geomm_plugin.evaluation.translation import (
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import as_retrieval
 from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.shared_space import Reranking, SharedSpace
@@ -109,12 +108,10 @@ def compare(
             f"{did_you_mean(baseline, chosen)} They are: {', '.join(chosen)}."
         )
     job_count(jobs)  # an impossible number is an error
-    ranked = [retrievals] if isinstance(retrievals, str | Retrieval) else retrievals
-    made = (as_retrieval(retrieval) for retrieval in ranked)
     given = as_dictionaries(tests)
     words = Translation(
         given,
-        tuple({retrieval.label: retrieval for retrieval in made}.values()),
+        as_retrievals(retrievals),
         tuple(dict.fromkeys([P_AT_1.name, *chosen_metrics(metrics)])),
         oov,
         answers,
@@ -158,8 +155,8 @@ class Experiment:
             registry.metrics[metric]  # an unknown name is an error
         if not words.retrievals:
             raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
-        for retrieval in words.retrievals:
-            check_parameters(as_retrieval(retrieval))
+        for retrieval in as_retrievals(words.retrievals):
+            check_parameters(retrieval)
         for pair in self.tests:
             for language in pair:
                 if language not in self.embeddings:
@@ -238,7 +235,7 @@ class Experiment:
             retrieval.label: learn_reranking(
                 mapper, self.embeddings, self.dictionaries, retrieval=retrieval
             )
-            for retrieval in words.retrievals
+            for retrieval in as_retrievals(words.retrievals)
             if isinstance(retrieval, Reranked) and retrieval.learns
         }
 

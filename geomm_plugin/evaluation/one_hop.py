@@ -38,7 +38,7 @@ from geomm_plugin.evaluation.metrics import depth_of
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
 from geomm_plugin.evaluation.table import Cell, Cells, Table, places
 from geomm_plugin.evaluation.task import WordScore
-from geomm_plugin.evaluation.translation import evaluate, gold_rows, scores_of
+from geomm_plugin.evaluation.translation import evaluate, gold_rows
 from geomm_plugin.fit_report import report_of
 from geomm_plugin.language_graph import neighbors
 from geomm_plugin.mapper import LinearMapper, Mapper
@@ -229,7 +229,7 @@ class _Trip:
             depth_of(metrics),
         )
         details = {"coverage": len(gold) / (len(gold) + len(missing)), "n_words": len(gold)}
-        scores, items = scores_of(metrics, ranks), metrics[0].score(ranks)
+        scores, items = {m.name: m(ranks) for m in metrics}, metrics[0].score(ranks)
         return self._score("pipeline", label, scores, items, details, first, second)
 
     def _evaluated(self, method: str, label: str, space: SharedSpace, *fitted: Mapper) -> WordScore:

@@ -25,25 +25,6 @@ ScoredPairs: TypeAlias = list[tuple[str, str, float]]
 SMALLEST_RANGE = 1e-12  # of the largest value: less is rounding
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Similarity(WordTask):
-    """The agreement of cosines with human scores, for pairs of languages."""
-
-    name: ClassVar[str] = "similarity"
-    of_pairs: ClassVar[bool] = True
-
-    tests: Mapping[tuple[str, str], Iterable[tuple[str, str, float]]]
-
-    @staticmethod
-    def read(path: str) -> ScoredPairs:
-        """Read scored pairs of words."""
-        return read_similarity(path)
-
-    def score(self, space: SharedSpace) -> list[WordScore]:
-        """Correlate the cosines of each pair of languages with the scores."""
-        return [evaluate_similarity(space, *pair, test) for pair, test in self.tests.items()]
-
-
 def read_similarity(path: str | Path) -> ScoredPairs:
     """Read word, word and score, separated by tabs (or by spaces, where there is no tab)."""
     pairs: ScoredPairs = []
@@ -62,35 +43,41 @@ def read_similarity(path: str | Path) -> ScoredPairs:
     return pairs
 
 
-def evaluate_similarity(
-    space: Mapping[str, object],
-    source: str,
-    target: str,
-    pairs: Iterable[tuple[str, str, float]],
-) -> WordScore:
-    """Correlate the cosines of word pairs with their scores: "pearson" and "spearman".
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(WordTask):
+    """The agreement of cosines with human scores, for pairs of languages.
 
     A word that the vocabulary does not hold as it is spelt is looked up in lower case.
     """
+
+    name: ClassVar[str] = "similarity"
+    of_pairs: ClassVar[bool] = True
+    read = staticmethod(read_similarity)
+
+    tests: Mapping[tuple[str, str], Iterable[tuple[str, str, float]]]
+
+    def score(self, space: Mapping[str, object]) -> list[WordScore]:
+        """Correlate the cosines of each pair of languages with the scores."""
+        space = as_space(space)
+        return [_correlated(space, *pair, list(test)) for pair, test in self.tests.items()]
+
+
+def _correlated(space: SharedSpace, source: str, target: str, pairs: ScoredPairs) -> WordScore:
     from scipy.stats import rankdata
 
-    space = as_space(space)
-    pairs = list(pairs)
-    known = [
-        (here, there, score)
-        for source_word, target_word, score in pairs
-        if (here := find_row(space[source], source_word)) is not None
-        and (there := find_row(space[target], target_word)) is not None
+    rows = [
+        (find_row(space[source], here), find_row(space[target], there), score)
+        for here, there, score in pairs
     ]
+    known = [row for row in rows if None not in row]
     if len(known) < 3:
         raise DictionaryError(
             f"Only {len(known)} of the {len(pairs)} scored pairs are in both vocabularies "
             f"({source}, {target}); a correlation needs at least 3. Check the language order."
         )
-    x = space.unit_rows(source).rows(np.array([here for here, _, _ in known])).astype(np.float64)
-    z = space.unit_rows(target).rows(np.array([there for _, there, _ in known])).astype(np.float64)
-    cosines = np.einsum("ij,ij->i", x, z)
-    scores = np.array([score for _, _, score in known])
+    here, there, scores = map(np.array, zip(*known, strict=True))
+    x, z = space.unit_rows(source).rows(here), space.unit_rows(target).rows(there)
+    cosines = np.einsum("ij,ij->i", x.astype(np.float64), z.astype(np.float64))
     return WordScore(
         Similarity.name,
         {"pair": f"{source}-{target}", "task": Similarity.name},

@@ -9,17 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from geomm_plugin.arrays import Vector
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.significance import Interval, bootstrap_interval
+from geomm_plugin.registry import as_retrieval
+from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import html_table
-
-if TYPE_CHECKING:
-    from geomm_plugin.retrieval import Retrieval
 
 AVERAGE = "average"  # the pair of a score that is the mean over pairs of languages
 
@@ -48,7 +46,7 @@ class Score:
         """The items: one sample, or of a mean that of each part; none where they are unknown."""
         return [score.items for score in self.parts or (self,) if score.items is not None]
 
-    @cached_property
+    @property
     def interval(self) -> Interval | None:
         """Where the main score lies with 95 % confidence, if single items are known."""
         return bootstrap_interval(self.samples) if self.samples else None
@@ -57,8 +55,7 @@ class Score:
         """Return the ends of the interval as columns of a row; the seed is that of the draws."""
         if not self.samples:
             return {}
-        interval = self.interval if seed == 0 else bootstrap_interval(self.samples, seed=seed)
-        assert interval is not None
+        interval = bootstrap_interval(self.samples, seed=seed)
         return {f"{self.main}_low": interval.low, f"{self.main}_high": interval.high}
 
     def row(self, seed: int = 0) -> dict[str, Any]:
@@ -70,9 +67,6 @@ class Score:
         row = {name: value for name, value in self.row().items() if value is not None}
         cells = [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()]
         return html_table(list(row), [cells])
-
-
-TaskScore = Score  # its name for plugins written before
 
 
 class WordScore(Score):
@@ -148,7 +142,10 @@ class Task(ABC):
 
     @abstractmethod
     def score(self, space: SharedSpace) -> Sequence[Score]:
-        """Score a space; scores come in the same order whatever the space."""
+        """Score a space; scores come in the same order whatever the space.
+
+        Those of this package also take aligned embeddings by language.
+        """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,6 +182,12 @@ class WordTask(Task):
 
 def _languages(key: str | tuple[str, str]) -> tuple[str, ...]:
     return (key,) if isinstance(key, str) else key
+
+
+def as_retrievals(choices: str | Retrieval | Iterable[str | Retrieval]) -> list[Retrieval]:
+    """Return retrievals from names or objects, or from one; what is given twice counts once."""
+    several = [choices] if isinstance(choices, str | Retrieval) else choices
+    return list({made.label: made for made in map(as_retrieval, several)}.values())
 
 
 def as_space(space: Mapping[str, object]) -> SharedSpace:

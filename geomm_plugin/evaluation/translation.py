@@ -4,15 +4,13 @@ A word of the test dictionary is evaluated if the vocabularies hold it and at le
 translations; coverage is the share of such words. Its rank is that of its best correct translation
 among all target words, where wrong words with an equal score come first.
 
-P@1 of groups of words says where points come from:
+P@1 of groups of words says where points come from (a gain on names only must be seen as such):
 
 - spelling: the gold translation is *identical* to the word, a *cognate*, or *different*. Two words
   are cognates if their longest common subsequence has at least 0.58 of the letters of the longer
   one (Melamed, 1999), in lower case and plain letters (accents stripped, other alphabets in Latin).
 - frequency: how frequent the word is in its vocabulary, by its place there.
 - translations: how many correct translations it has.
-
-A gain on names only, which have identical spelling, must be seen as such.
 """
 
 from __future__ import annotations
@@ -35,8 +33,15 @@ from geomm_plugin.dictionary import (
     warn_if_swapped,
 )
 from geomm_plugin.errors import DictionaryError, ParameterError, did_you_mean
-from geomm_plugin.evaluation.metrics import NOT_FOUND, Metric, depth_of
-from geomm_plugin.evaluation.task import Score, WordScore, WordTask, as_space, averages
+from geomm_plugin.evaluation.metrics import NOT_FOUND, depth_of
+from geomm_plugin.evaluation.task import (
+    Score,
+    WordScore,
+    WordTask,
+    as_retrievals,
+    as_space,
+    averages,
+)
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.retrieval.rerank.spelling import plain_spellings
@@ -99,42 +104,29 @@ class Translation(WordTask):
     name: ClassVar[str] = WORDS
     ranks: ClassVar[bool] = True
     of_pairs: ClassVar[bool] = True
+    read = staticmethod(read_dictionary)
 
     tests: Mapping[tuple[str, str], DictionaryLike]
-    retrievals: Sequence[str | Retrieval] = ("csls",)
+    retrievals: str | Retrieval | Sequence[str | Retrieval] = ("csls",)
     metrics: str | Iterable[str] | None = None  # registered names; None: all
     oov: UnknownWords = "skip"
     answers: int = 0  # how many of the best target words are kept for each word
     by: By | None = None
     learnt: Mapping[str, Reranking] | None = None  # weights to use, by the retrieval's label
 
-    @staticmethod
-    def read(path: str) -> Dictionary:
-        """Read a test dictionary."""
-        return read_dictionary(path)
-
-    def score(self, space: SharedSpace) -> list[Evaluation]:
+    def score(self, space: Mapping[str, object]) -> list[Evaluation]:
         """Translate the words of each dictionary by each retrieval."""
+        space = as_space(space)
+        options: dict[str, Any] = {
+            name: getattr(self, name) for name in ("metrics", "oov", "answers", "by")
+        }
         scores = []
         for (source, target), test in self.tests.items():
             with progress.task(f"Evaluating {source}-{target}"):
-                for choice in self.retrievals:
-                    retrieval = as_retrieval(choice)
+                for retrieval in as_retrievals(self.retrievals):
                     if self.learnt is not None:
                         space.reranking = self.learnt.get(retrieval.label, {})
-                    scores.append(
-                        evaluate(
-                            space,
-                            source,
-                            target,
-                            test,
-                            retrieval,
-                            metrics=self.metrics,
-                            oov=self.oov,
-                            answers=self.answers,
-                            by=self.by,
-                        )
-                    )
+                    scores.append(evaluate(space, source, target, test, retrieval, **options))
         return scores
 
     def expected(self) -> list[Score]:
@@ -144,14 +136,13 @@ class Translation(WordTask):
         scores = [
             Evaluation(
                 self.name,
-                {"pair": "-".join(pair), "retrieval": as_retrieval(choice).label},
+                {"pair": "-".join(pair), "retrieval": retrieval.label},
                 dict.fromkeys(chosen_metrics(self.metrics), 0.0),
                 np.zeros(1),
                 {"coverage": 0.0, "n_words": 0, **parts},
-                pair=pair,
             )
             for pair in self.tests
-            for choice in self.retrievals
+            for retrieval in as_retrievals(self.retrievals)
         ]
         return [*scores, *averages(scores)]
 
@@ -200,29 +191,22 @@ def evaluate(
     space = as_space(space)
     chosen = [registry.metrics[name] for name in chosen_metrics(metrics)]
     gold, missing = gold_rows(space, source, target, as_dictionary(dictionary))
-    searched = space.index(source, target, retrieval)
-    queries = space.queries(list(gold), source)
+    index = space.index(source, target, retrieval)
     correct_rows = [np.array(correct) for correct in gold.values()]
-    best: list[tuple[tuple[str, float], ...]] = [()] * len(gold)
     with compute_pool(jobs, cluster):
-        ranks = searched.ranks(queries, correct_rows, depth_of(chosen))
-        neighbors = searched.search(queries, answers) if answers else None
-    if neighbors is not None:
-        best = [
-            tuple(
-                (space[target].words[row], float(score)) for row, score in zip(*both, strict=True)
-            )
-            for both in zip(neighbors.indices, neighbors.scores, strict=True)
-        ]
+        ranks = index.ranks(space.queries(list(gold), source), correct_rows, depth_of(chosen))
+        best: list[list[tuple[str, float]]] = [[]] * len(gold)
+        if answers:
+            best = space.translate(list(gold), source, target, answers, retrieval)
     words = tuple(
         WordResult(
             word,
             tuple(space[target].words[row] for row in correct),
             int(rank),
-            answer,
+            tuple(found),
             space[source].row_of[word],
         )
-        for (word, correct), rank, answer in zip(gold.items(), ranks, best, strict=True)
+        for (word, correct), rank, found in zip(gold.items(), ranks, best, strict=True)
     )
     if oov == "wrong":
         ranks = np.concatenate([ranks, np.full(len(missing), NOT_FOUND)])
@@ -230,12 +214,14 @@ def evaluate(
         "coverage": len(gold) / (len(gold) + len(missing)),
         "n_words": len(ranks),
     }
-    for group in [] if by is None else break_down(words, by):
-        details |= {f"p@1 {group.name}": group.p_at_1, f"n_words {group.name}": len(group.words)}
+    for name, results in break_down(words, by).items() if by is not None else ():
+        hits = sum(result.rank == 1 for result in results)
+        details[f"p@1 {name}"] = hits / len(results) if results else None
+        details[f"n_words {name}"] = len(results)
     return Evaluation(
         WORDS,
         {"pair": f"{source}-{target}", "retrieval": retrieval.label},
-        scores_of(chosen, ranks),
+        {metric.name: metric(ranks) for metric in chosen},
         chosen[0].score(ranks),
         details,
         pair=(source, target),
@@ -248,11 +234,6 @@ def evaluate(
 def chosen_metrics(metrics: str | Iterable[str] | None) -> list[str]:
     """Return the names of some metrics, or of one; by default of all."""
     return [metrics] if isinstance(metrics, str) else list(metrics or registry.metrics)
-
-
-def scores_of(metrics: Iterable[Metric], ranks: RowIndices) -> dict[str, float]:
-    """Return the score of each metric."""
-    return {metric.name: metric(ranks) for metric in metrics}
 
 
 def gold_rows(
@@ -275,15 +256,6 @@ def gold_rows(
     return known, [word for word, correct in gold.items() if not correct]
 
 
-@dataclass(frozen=True)
-class Group:
-    """Some of the test words, by their place among all."""
-
-    name: str
-    words: tuple[int, ...]
-    p_at_1: float | None  # None where there are no words
-
-
 def check_by(by: str | None) -> None:
     """Refuse a breakdown that does not exist."""
     if by is not None and by not in GROUPS:
@@ -292,21 +264,13 @@ def check_by(by: str | None) -> None:
         )
 
 
-def break_down(words: Sequence[WordResult], by: str) -> list[Group]:
-    """Return the words of an evaluation in groups, each with its P@1."""
-    check_by(by)
+def break_down(words: Iterable[WordResult], by: str) -> dict[str, list[WordResult]]:
+    """Return the words of an evaluation in groups, by name."""
     names, group_of = GROUPS[by]
-    members: dict[str, list[int]] = {name: [] for name in names}
-    for number, result in enumerate(words):
-        members[group_of(result)].append(number)
-    return [
-        Group(name, tuple(numbers), _p_at_1([words[number].rank for number in numbers]))
-        for name, numbers in members.items()
-    ]
-
-
-def _p_at_1(ranks: Sequence[int]) -> float | None:
-    return sum(rank == 1 for rank in ranks) / len(ranks) if ranks else None
+    groups: dict[str, list[WordResult]] = {name: [] for name in names}
+    for result in words:
+        groups[group_of(result)].append(result)
+    return groups
 
 
 def is_cognate(word: str, other: str) -> bool:
@@ -338,8 +302,7 @@ def _spelling(result: WordResult) -> str:
 
 
 def _frequency(result: WordResult) -> str:
-    place = sum(result.row >= last for last in BANDS)
-    return BAND_NAMES[place]
+    return BAND_NAMES[sum(result.row >= last for last in BANDS)]
 
 
 def _translations(result: WordResult) -> str:

@@ -20,12 +20,12 @@ from geomm_plugin.cli import group
 from geomm_plugin.cli.options import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.analogy import evaluate_analogies
+from geomm_plugin.evaluation.analogy import Analogy
 from geomm_plugin.evaluation.calibration import reliability
 from geomm_plugin.evaluation.diagnosis import diagnose
 from geomm_plugin.evaluation.language_similarity import language_similarity
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
-from geomm_plugin.evaluation.similarity import evaluate_similarity
+from geomm_plugin.evaluation.similarity import Similarity
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.registry.parameters import split_choice
@@ -91,10 +91,11 @@ def test_evaluate_does_the_other_tasks(demo, model, tmp_path):
     (row,) = json.loads(
         run("evaluate", *base, "--task", "similarity", "-d", f"en-es={scored}").stdout
     )
-    expected = evaluate_similarity(space, "en", "es", pairs).row()
-    assert numbers(row) == {"mapper": "procrustes", **expected}
+    (expected,) = Similarity({("en", "es"): pairs}).score(space)
+    assert numbers(row) == {"mapper": "procrustes", **expected.row()}
     rows = json.loads(run("evaluate", *base, "--task", "analogy", "-d", f"en={questions}").stdout)
-    expected = evaluate_analogies(space, "en", {"numbers": [("two", "second", "three", "third")]})
+    asked = {"numbers": [("two", "second", "three", "third")]}
+    expected = Analogy({"en": asked}).score(space)
     assert [numbers(row) for row in rows] == [
         {"mapper": "procrustes", **one.row()} for one in expected
     ]

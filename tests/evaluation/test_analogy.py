@@ -4,7 +4,7 @@ import pytest
 from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.demo import load_demo
 from geomm_plugin.errors import DictionaryError
-from geomm_plugin.evaluation.analogy import evaluate_analogies, read_analogies
+from geomm_plugin.evaluation.analogy import Analogy, read_analogies
 from geomm_plugin.normalize import unit
 
 
@@ -35,6 +35,10 @@ def brute_force(embeddings, asked):
     return right / len(asked)
 
 
+def answer(embeddings, asked):
+    return Analogy({"en": asked}).score({"en": embeddings})
+
+
 def rows_of(scores):
     return {score.about["section"]: score.row() for score in scores}
 
@@ -45,9 +49,8 @@ def accuracies(scores):
 
 def test_accuracy_is_that_of_brute_force(words):
     wrong = [(f"o{i}", f"o{i + 1}", f"k{i % 8}", f"o{i + 2}") for i in range(20)]
-    found = evaluate_analogies(
-        {"en": words}, "en", {"royal": questions(), "odd": wrong, "none": [("x", "y", "z", "w")]}
-    )
+    asked = {"royal": questions(), "odd": wrong, "none": [("x", "y", "z", "w")]}
+    found = answer(words, asked)
     assert accuracies(found)["royal"] == pytest.approx(brute_force(words, questions()))
     assert accuracies(found)["royal"] > 0.5
     assert accuracies(found)["odd"] == pytest.approx(brute_force(words, wrong))
@@ -61,17 +64,17 @@ def test_a_word_as_near_as_the_right_one_is_no_answer(words, count):
     point = Embeddings(words.words[-count:], np.tile(words.vectors[:1], (count, 1)))
     asked = [tuple(point.words[:4]), (*point.words[:3], point.words[-1])]
     right = 0 if count > 4 else 1  # of four words d is the only one left
-    assert accuracies(evaluate_analogies({"en": point}, "en", {"x": asked}))["total"] == right
+    assert accuracies(answer(point, {"x": asked}))["total"] == right
 
 
 def test_a_copy_of_the_right_word_is_a_wrong_one(words):
     royal = {d: [(a, b, c, d)] for a, b, c, d in questions()[:7]}
-    before = accuracies(evaluate_analogies({"en": words}, "en", royal))
+    before = accuracies(answer(words, royal))
     right = next(d for d in royal if before[d] == 1)
     row = words.row_of[right]
     vectors = np.concatenate([words.vectors, words.vectors[row : row + 1]])
     twice = Embeddings([*words.words, "copy"], vectors)
-    after = accuracies(evaluate_analogies({"en": twice}, "en", royal))
+    after = accuracies(answer(twice, royal))
     assert [d for d in royal if after[d] != before[d]] == [right]
 
 
@@ -79,14 +82,14 @@ def test_a_word_of_the_question_is_never_its_answer(words):
     asked = [("o0", "o1", "o2", "o2"), ("o0", "o1", "o2", "o1")]
     few = Embeddings(["o0", "o1", "o2"], words.vectors[:3])
     for embeddings in (words, few):
-        assert accuracies(evaluate_analogies({"en": embeddings}, "en", {"x": asked}))["total"] == 0
+        assert accuracies(answer(embeddings, {"x": asked}))["total"] == 0
 
 
 def test_a_rotation_leaves_analogies_as_they_are(words):
     rotation, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((10, 10)))
     rotated = Embeddings(words.words, words.vectors @ rotation)
     asked = {"royal": questions()}
-    before, after = (evaluate_analogies({"en": e}, "en", asked) for e in (words, rotated))
+    before, after = (answer(e, asked) for e in (words, rotated))
     assert rows_of(before) == rows_of(after)
 
 
@@ -97,10 +100,10 @@ def test_before_and_after_a_mapping():
     pair = {("en", "es"): demo.train["en", "es"]}
     two = {language: demo.embeddings[language] for language in ("en", "es")}
     mapped = get_mapper("procrustes", normalize=()).fit(two, pair).map(two)
-    before = evaluate_analogies(two, "en", asked)
+    before = answer(two["en"], asked)
     assert rows_of(before)["total"]["n_questions"] == 3, "'France' is looked up as 'france'"
     assert accuracies(before)["right"] == 1 and accuracies(before)["wrong"] == 0
-    after = evaluate_analogies(mapped, "en", asked)
+    after = answer(mapped["en"], asked)
     assert rows_of(after) == rows_of(before), "a rotation keeps all cosines"
 
 
@@ -118,4 +121,4 @@ def test_files_are_read_by_section(tmp_path):
 
 def test_no_known_question_is_an_error(words):
     with pytest.raises(DictionaryError, match="None of the 1 analogies"):
-        evaluate_analogies({"en": words}, "en", {"x": [("a", "b", "c", "d")]})
+        answer(words, {"x": [("a", "b", "c", "d")]})

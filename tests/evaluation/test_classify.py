@@ -3,8 +3,7 @@ import pytest
 
 from geomm_plugin import Embeddings, SharedSpace, get_mapper
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.evaluation.classify import Classify, evaluate_classification, macro_f1
-from geomm_plugin.evaluation.texts import LabelledTexts
+from geomm_plugin.evaluation.texts import Classify, LabelledTexts, macro_f1
 
 WORDS = [a + b for a in "bcdfg" for b in "aeiou"]  # the first letter is the topic
 
@@ -33,20 +32,20 @@ def speeches(count, seed):
 
 
 def test_topics_are_told_in_a_language_that_was_not_learnt(space):
-    (row,) = evaluate_classification(space, {"en": speeches(200, 1)}, {"es": speeches(100, 2)})
+    (row,) = Classify({"en": speeches(200, 1)}, {"es": speeches(100, 2)}).score(space)
     assert row.about == {"train": "en", "test": "es"}
     assert row.scores["accuracy"] > 0.8 and row.scores["macro-f1"] > 0.8
     other = {"en": space["en"], "es": Embeddings(WORDS, -space["es"].vectors)}
-    (row,) = evaluate_classification(other, {"en": speeches(200, 1)}, {"es": speeches(100, 2)})
+    (row,) = Classify({"en": speeches(200, 1)}, {"es": speeches(100, 2)}).score(other)
     assert row.scores["accuracy"] < 0.2
 
 
 def test_the_strength_is_chosen_on_the_training_language_and_shown(space):
     train, test = {"en": speeches(200, 1)}, {"en": speeches(100, 2), "es": speeches(100, 2)}
-    rows = evaluate_classification(space, train, test)
+    rows = Classify(train, test).score(space)
     assert rows[0].details["C"] == rows[1].details["C"]
     assert rows[0].details["cv_accuracy"] == pytest.approx(rows[0].scores["accuracy"], abs=0.1)
-    fixed = evaluate_classification(space, train, test, C=rows[0].details["C"])
+    fixed = Classify(train, test, C=rows[0].details["C"]).score(space)
     assert [row.scores for row in fixed] == [row.scores for row in rows]
     assert fixed[0].details["cv_accuracy"] is None
 
@@ -63,7 +62,7 @@ def test_a_row_has_the_names_that_others_read(space):
 def test_texts_without_known_words_are_tested_too(space):
     test = speeches(50, 2)
     longer = LabelledTexts((*test.labels, "b"), (*test.texts, "zzz"))
-    (row,) = evaluate_classification(space, {"en": speeches(100, 1)}, {"es": longer})
+    (row,) = Classify({"en": speeches(100, 1)}, {"es": longer}).score(space)
     assert row.details["n_texts"] == 51 and row.details["coverage"] == 50 / 51
 
 
@@ -90,7 +89,7 @@ def test_what_cannot_be_learnt_is_refused(space):
         Classify({"en": LabelledTexts(("b",), ("ba",))}, {"es": test})
     rare = LabelledTexts((*train.labels, "z"), (*train.texts, "zzz"))
     with pytest.raises(FormatError, match="the rarest label has 0"):
-        evaluate_classification(space, {"en": rare}, {"es": test})
+        Classify({"en": rare}, {"es": test}).score(space)
 
 
 def test_alignment_tells_the_demos_topics(demo):

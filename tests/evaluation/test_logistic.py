@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from geomm_plugin.evaluation.classify import (
+from geomm_plugin.evaluation.texts import (
     STRENGTHS,
     cross_validate,
     divide_evenly,

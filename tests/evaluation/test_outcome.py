@@ -3,12 +3,11 @@ import pytest
 
 from geomm_plugin import compare, get_mapper
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.classify import Classify
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.runs import Run
-from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.significance import paired_p_value
 from geomm_plugin.evaluation.task import Score, Task
+from geomm_plugin.evaluation.texts import Classify, Sentences
 
 
 def run_of(label, *items):

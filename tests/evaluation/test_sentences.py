@@ -3,7 +3,7 @@ import pytest
 
 from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.sentences import Sentences, evaluate_sentences, same_lines
+from geomm_plugin.evaluation.texts import Sentences, same_lines
 
 WORDS = [a + b for a in "bcdfg" for b in "aeiou"]
 
@@ -41,7 +41,7 @@ def plain_ranks(space, lines, source, target):
 
 def test_scores_are_those_of_plain_numpy(space, lines):
     assert len(set(lines)) == len(lines)
-    rows = evaluate_sentences(space, {"en": lines, "es": lines}, "cosine")
+    rows = Sentences({"en": lines, "es": lines}, "cosine").score(space)
     assert [row.about["pair"] for row in rows] == ["en-es", "es-en"]
     for row in rows:
         ranks = plain_ranks(space, lines, *row.about["pair"].split("-"))
@@ -52,15 +52,15 @@ def test_scores_are_those_of_plain_numpy(space, lines):
 
 def test_a_language_finds_itself_and_chance_finds_little(space, lines):
     same = {"en": space["en"], "xx": Embeddings(WORDS, space["en"].vectors)}
-    rows = evaluate_sentences(same, {"en": lines, "xx": lines})
+    rows = Sentences({"en": lines, "xx": lines}).score(same)
     assert all(row.scores["p@1"] == 1 for row in rows)
     other = Embeddings(WORDS, np.random.default_rng(5).standard_normal((25, 6)))
-    rows = evaluate_sentences({"en": space["en"], "xx": other}, {"en": lines, "xx": lines})
+    rows = Sentences({"en": lines, "xx": lines}).score({"en": space["en"], "xx": other})
     assert all(row.scores["p@1"] < 0.3 for row in rows)
 
 
 def test_a_row_has_the_names_that_others_read(space, lines):
-    row = evaluate_sentences(space, {"en": lines, "es": lines}, ["csls"])[0].row()
+    row = Sentences({"en": lines, "es": lines}, ["csls"]).score(space)[0].row()
     assert list(row)[:6] == ["task", "pair", "retrieval", "p@1", "p@5", "p@10"]
     assert row["p@1_low"] <= row["p@1"] <= row["p@1_high"]
     assert row["coverage"] == 1 and row["n_sentences"] == 30
@@ -70,16 +70,16 @@ def test_the_same_text_twice_is_correct_twice(space, lines):
     assert [rows.tolist() for rows in same_lines(["a", "b", "a"])] == [[0, 2], [1], [0, 2]]
     doubled = lines[:10] * 2
     same = {"en": space["en"], "xx": space["en"]}
-    rows = evaluate_sentences(same, {"en": doubled, "xx": doubled}, "cosine")
+    rows = Sentences({"en": doubled, "xx": doubled}, "cosine").score(same)
     assert rows[0].scores["p@1"] == 1
 
 
 def test_lines_without_known_words_lower_the_coverage(space, lines):
     texts = {"en": [*lines, "zzz", lines[0]], "es": [*lines, lines[1], ""]}
-    row = evaluate_sentences(space, texts, "cosine")[0]
+    row = Sentences(texts, "cosine").score(space)[0]
     assert row.details == {"coverage": 30 / 32, "n_sentences": 30}
     with pytest.raises(FormatError, match="No line has words of all vocabularies"):
-        evaluate_sentences(space, {"en": ["zzz"], "es": ["ba"]})
+        Sentences({"en": ["zzz"], "es": ["ba"]}).score(space)
 
 
 def test_what_does_not_fit_together_is_refused(space, lines):
@@ -88,7 +88,7 @@ def test_what_does_not_fit_together_is_refused(space, lines):
     with pytest.raises(ParameterError, match="give the texts of two or more"):
         Sentences({"en": lines})
     with pytest.raises(UnknownNameError, match="no language 'fr'"):
-        evaluate_sentences(space, {"en": lines, "fr": lines})
+        Sentences({"en": lines, "fr": lines}).score(space)
 
 
 def test_alignment_finds_the_demos_sentences(demo):

@@ -4,7 +4,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from geomm_plugin import Embeddings
 from geomm_plugin.errors import DictionaryError
-from geomm_plugin.evaluation.similarity import correlation, evaluate_similarity, read_similarity
+from geomm_plugin.evaluation.similarity import Similarity, correlation, read_similarity
 from geomm_plugin.normalize import unit
 
 
@@ -15,6 +15,11 @@ def space():
         "en": Embeddings([f"en{i}" for i in range(40)], generator.standard_normal((40, 6))),
         "es": Embeddings([f"es{i}" for i in range(40)], generator.standard_normal((40, 6))),
     }
+
+
+def score(space, pairs, key=("en", "es")):
+    (found,) = Similarity({key: pairs}).score(space)
+    return found
 
 
 def scored(generator, count=30):
@@ -34,7 +39,7 @@ def test_correlations_are_scipys(space):
     x, z = unit(space["en"].vectors), unit(space["es"].vectors)
     cosines = [x[int(a[2:])] @ z[int(b[2:])] for a, b, _ in pairs]
     scores = [score for _, _, score in pairs]
-    found = evaluate_similarity(space, "en", "es", pairs)
+    found = score(space, pairs)
     assert found.scores["pearson"] == pytest.approx(pearsonr(cosines, scores).statistic, abs=1e-6)
     assert found.scores["spearman"] == pytest.approx(spearmanr(cosines, scores).statistic, abs=1e-6)
     assert found.details == {"coverage": 1.0, "n_pairs": 30}
@@ -43,12 +48,12 @@ def test_correlations_are_scipys(space):
 def test_cosines_themselves_correlate_perfectly(space):
     x, z = unit(space["en"].vectors), unit(space["es"].vectors)
     pairs = [(f"en{i}", f"es{i}", float(x[i] @ z[i])) for i in range(40)]
-    found = evaluate_similarity(space, "en", "es", pairs)
+    found = score(space, pairs)
     assert found.scores["pearson"] == pytest.approx(1) and found.scores[
         "spearman"
     ] == pytest.approx(1)
     shuffled = [(a, b, score**3 - 7) for a, b, score in pairs]
-    assert evaluate_similarity(space, "en", "es", shuffled).scores["spearman"] == pytest.approx(1)
+    assert score(space, shuffled).scores["spearman"] == pytest.approx(1)
 
 
 def test_what_does_not_vary_correlates_with_nothing():
@@ -60,13 +65,11 @@ def test_what_does_not_vary_correlates_with_nothing():
 def test_unknown_words_lower_the_coverage_and_lower_case_helps(space):
     pairs = scored(np.random.default_rng(2))
     capital = [(a.upper(), b, score) for a, b, score in pairs]
-    found = evaluate_similarity(space, "en", "es", [*capital, ("nowhere", "es1", 1.0)])
+    found = score(space, [*capital, ("nowhere", "es1", 1.0)])
     assert found.details["coverage"] == 30 / 31
-    assert (
-        found.scores["pearson"] == evaluate_similarity(space, "en", "es", pairs).scores["pearson"]
-    )
+    assert found.scores["pearson"] == score(space, pairs).scores["pearson"]
     with pytest.raises(DictionaryError, match="Only 0 of the 30"):
-        evaluate_similarity(space, "es", "en", pairs)
+        score(space, pairs, ("es", "en"))
 
 
 def test_files_are_read_and_broken_lines_named(tmp_path):

@@ -5,8 +5,8 @@ import pytest
 
 from geomm_plugin import SharedSpace, hookimpl, registry
 from geomm_plugin.errors import ParameterError, PluginError
-from geomm_plugin.evaluation.sentences import Sentences
-from geomm_plugin.evaluation.task import Task, TaskScore, as_space, check_tasks
+from geomm_plugin.evaluation.task import Score, Task, as_space, check_tasks
+from geomm_plugin.evaluation.texts import Sentences
 
 
 class WordCount(Task):
@@ -19,7 +19,7 @@ class WordCount(Task):
         return cls()
 
     def score(self, space):
-        return [TaskScore(self.name, {"language": n}, {"words": len(space[n])}) for n in space]
+        return [Score(self.name, {"language": n}, {"words": len(space[n])}) for n in space]
 
 
 def plugin_of(*tasks):
@@ -66,7 +66,7 @@ def test_what_is_no_task_is_refused():
 
 def test_the_main_score_is_the_first_and_has_an_interval():
     items = np.repeat([0.0, 1.0], [30, 70])
-    score = TaskScore("t", {"pair": "a-b"}, {"p@1": 0.7, "p@5": 0.9}, items, {"n": 100})
+    score = Score("t", {"pair": "a-b"}, {"p@1": 0.7, "p@5": 0.9}, items, {"n": 100})
     assert score.main == "p@1"
     row = score.row()
     assert row["p@1_low"] < 0.7 < row["p@1_high"] and row["n"] == 100

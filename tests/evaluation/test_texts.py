@@ -7,7 +7,6 @@ from geomm_plugin import Embeddings, SharedSpace
 from geomm_plugin.errors import FormatError
 from geomm_plugin.evaluation.texts import (
     LabelledTexts,
-    has_words,
     idf,
     read_labelled_texts,
     read_texts,
@@ -54,11 +53,11 @@ def test_vectors_are_weighted_means_of_unit_vectors_at_length_one(embeddings):
     the, cat = np.log(4 / 2), np.log(4 / 1)
     expected = 2 * the * rows[0] + cat * rows[1]
     assert vectors[0] == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
-    assert has_words(vectors).tolist() == [True, True, False]
+    assert vectors.any(axis=1).tolist() == [True, True, False]
 
 
 def test_one_text_alone_has_a_vector(embeddings):
-    assert has_words(text_vectors(SharedSpace({"en": embeddings}), "en", ["the cat"])).all()
+    assert text_vectors(SharedSpace({"en": embeddings}), "en", ["the cat"]).any(axis=1).all()
 
 
 def test_files_are_read_with_their_empty_lines(tmp_path):

@@ -7,11 +7,9 @@ import pytest
 
 from geomm_plugin import get_mapper, registry
 from geomm_plugin.evaluation.analogy import Analogy
-from geomm_plugin.evaluation.classify import Classify
-from geomm_plugin.evaluation.sentences import Sentences
 from geomm_plugin.evaluation.similarity import Similarity
 from geomm_plugin.evaluation.task import Score, Task
-from geomm_plugin.evaluation.texts import LabelledTexts
+from geomm_plugin.evaluation.texts import Classify, LabelledTexts, Sentences
 from geomm_plugin.evaluation.translation import Translation
 from geomm_plugin.testing import check_task
 

@@ -128,13 +128,13 @@ def _spelling(comparison: Comparison) -> Markup:
     intervals = []
     for run in comparison.runs:
         for evaluation in run.evaluations:
-            for group in break_down(evaluation.words, "spelling"):
-                if group.p_at_1 is not None:
-                    hits = np.array([evaluation.words[n].rank == 1 for n in group.words], float)
+            for group, words in break_down(evaluation.words, "spelling").items():
+                if words:
+                    hits = np.array([result.rank == 1 for result in words], float)
                     ends = bootstrap_interval([hits], seed=comparison.seed)
-                    name = f"{'-'.join(evaluation.pair)}, {group.name}: {len(hits):,} words"
+                    name = f"{'-'.join(evaluation.pair)}, {group}: {len(hits):,} words"
                     where = name, run.label, evaluation.retrieval
-                    intervals.append(Interval(*where, group.p_at_1, ends.low, ends.high))
+                    intervals.append(Interval(*where, float(hits.mean()), ends.low, ends.high))
     intervals.sort(key=lambda one: one.group.partition(",")[0])
     note = (
         "Words whose translation has identical spelling, is a cognate, or is spelt differently. A "

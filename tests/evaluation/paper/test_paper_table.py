@@ -7,7 +7,7 @@ from geomm_plugin.demo.paper_data import DemoPaperData
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.evaluation.one_hop import one_hop
 from geomm_plugin.evaluation.paper import PaperFolder, make_table
-from geomm_plugin.evaluation.similarity import evaluate_similarity
+from geomm_plugin.evaluation.similarity import Similarity
 
 WORDS = 1200
 
@@ -90,8 +90,10 @@ def test_similarity_and_analogy_are_scored(folder, demo):
     two = {language: demo.embeddings[language].head(WORDS) for language in ("en", "es")}
     space = get_mapper("procrustes").fit(two, {("en", "es"): demo.train["en", "es"]}).map(two)
     scored = [(*pair, number % 5) for number, pair in enumerate(demo.test["en", "es"])]
-    expected = evaluate_similarity(space, "en", "es", scored).scores["pearson"]
-    assert cells_of(table)["Procrustes", "en-es"]["ours"] == pytest.approx(expected)
+    (expected,) = Similarity({("en", "es"): scored}).score(space)
+    assert cells_of(table)["Procrustes", "en-es"]["ours"] == pytest.approx(
+        expected.scores["pearson"]
+    )
     rows = make_table("table5", PaperFolder(folder), mappers=["none", "procrustes"]).rows
     assert [row["system"] for row in rows] == ["Original English embeddings", "Procrustes"]
     assert all(row["ours"] in (0, 50, 100) for row in rows)
