@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin import registry
+from geomm_plugin import progress, registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
@@ -332,14 +332,16 @@ def finite_rows(
 
 
 def finite_blocks(
-    embeddings: Embeddings, dtype: npt.DTypeLike = np.float32
+    embeddings: Embeddings, path: Path, dtype: npt.DTypeLike = np.float32
 ) -> Iterator[tuple[Sequence[str], npt.NDArray[Any]]]:
-    """Go through words and vectors as they are written, some at a time."""
+    """Go through words and vectors as they are written to a path, some at a time, with a bar."""
     start = 0
-    for block in embeddings.blocks():
-        words = embeddings.words[start : start + len(block)]
-        yield words, finite_rows(words, block, dtype)
-        start += len(block)
+    with progress.task(f"Writing {path.name}", len(embeddings), "words") as advance:
+        for block in embeddings.blocks():
+            words = embeddings.words[start : start + len(block)]
+            yield words, finite_rows(words, block, dtype)
+            start += len(block)
+            advance(len(block))
 
 
 def check_utf8(words: Iterable[str], holder: str) -> None:

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
-from geomm_plugin import progress
+from geomm_adapters.text.vec_reader import BYTE_ORDER_MARK
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError
 from geomm_plugin.files import disk
@@ -86,14 +85,10 @@ class NpyVectors(Format):
         shape = (len(embeddings), embeddings.dimension)
         dtype = embeddings.rows.dtype.newbyteorder("<")
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
-        with (
-            disk.create(path) as stream,
-            progress.task(f"Writing {len(embeddings)} words", total=len(embeddings)) as advance,
-        ):
+        with disk.create(path) as stream:
             np.lib.format.write_array_header_1_0(stream, header)
-            for _, rows in finite_blocks(embeddings, dtype):
-                stream.write(rows.tobytes())
-                advance(len(rows))
+            for _, rows in finite_blocks(embeddings, path, dtype):
+                stream.write(rows.data)
 
 
 def mapped_array(path: Path) -> npt.NDArray[Any]:

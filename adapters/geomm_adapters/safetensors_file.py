@@ -23,7 +23,6 @@ from typing import Any, BinaryIO, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin import progress
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.files import disk
@@ -68,21 +67,15 @@ class SafetensorsFile(Format):
             len(embeddings),
         )
         shape = (len(embeddings), embeddings.dimension)
-        with (
-            disk.create(path) as stream,
-            progress.task(f"Writing {path.name}", total=len(embeddings)) as advance,
-        ):
-            write_header(
-                stream,
-                {
-                    "vectors": ("F32", shape, 4 * shape[0] * shape[1]),
-                    "word_ends": ("I64", ends.shape, ends.nbytes),
-                    "words": ("U8", (len(text),), len(text)),
-                },
-            )
-            for _, rows in finite_blocks(embeddings, "<f4"):
+        tensors = {
+            "vectors": ("F32", shape, 4 * shape[0] * shape[1]),
+            "word_ends": ("I64", ends.shape, ends.nbytes),
+            "words": ("U8", (len(text),), len(text)),
+        }
+        with disk.create(path) as stream:
+            write_header(stream, tensors)
+            for _, rows in finite_blocks(embeddings, path, "<f4"):
                 stream.write(rows.data)
-                advance(len(rows))
             stream.write(ends.astype("<i8").tobytes())
             stream.write(text)
 

@@ -75,7 +75,7 @@ class StaticModelFolder(Format):
         shape = (len(embeddings) + 1, embeddings.dimension)
         with disk.create(path / "model.safetensors") as stream:
             write_header(stream, {_TENSORS[0]: ("F32", shape, 4 * shape[0] * shape[1])}, {})
-            for _, rows in finite_blocks(embeddings, "<f4"):
+            for _, rows in finite_blocks(embeddings, path, "<f4"):
                 stream.write(rows.data)
             stream.write(np.zeros(shape[1], "<f4").tobytes())
         files = {"tokenizer": _word_tokenizer(embeddings.words), "config": _CONFIG}

@@ -150,7 +150,7 @@ CASES = {
     "a bomb, few words wanted": ("vec", "bomb1.vec.gz", (WORDS, b"w 1 2\n"), 10, "10 words"),
     "a bomb of one word": ("vec", "bomb2.vec.gz", (b"9 2\n", b"w 1 2\n"), 10, "refused"),
     "a bomb without a header": ("vec", "bomb3.vec.gz", (b"", b"w 1 2\n"), 10, "repeat"),
-    "a bomb of empty lines": ("vec", "bomb4.vec.gz", (b"9 2\nw 1 2\n", b"\n"), 10, "empty lines"),
+    "a bomb of empty lines": ("vec", "bomb4.vec.gz", (b"9 2\nw 1 2\n", b"\n"), 10, "are empty"),
     "a bomb of nothing": ("vec", "bomb5.vec.gz", (b"", b"\n"), 10, "refused"),
     "a bomb of one line": ("vec", "bomb6.vec.gz", (b"", b"0"), 10, "refused"),
     "a bomb after the words": ("vec", "bomb7.vec.gz", (b"1 2\nw 1 2\n", b"w 1 2\n"), 9, "or more"),

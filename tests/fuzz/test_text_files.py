@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import sys
 import zlib
 
 import numpy as np
@@ -10,7 +11,7 @@ from hostile import answer, anything, check_embeddings, damaged, fuzzed, same_bi
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_adapters.text import gzip_stream, line_blocks
+from geomm_adapters.text import vec_reader
 from geomm_adapters.text.decimals import parse_decimal
 from geomm_adapters.text.vec_lines import BadLineError, ends_in_returns, parse_line
 from geomm_plugin import read_embeddings
@@ -97,8 +98,8 @@ def folder(tmp_path_factory):
 def pieces(request, monkeypatch):
     """Reads of a few bytes: each line may stand at the edge of a block."""
     if request.param == "in small pieces":
-        monkeypatch.setattr(line_blocks, "_FIRST_READ", 90)
-        monkeypatch.setattr(line_blocks, "_READ", 150)
+        monkeypatch.setattr(vec_reader, "_FIRST_READ", 90)
+        monkeypatch.setattr(vec_reader, "_READ", 150)
 
 
 max_words = st.sampled_from([None, None, 1, 5, 23, 24, 1000])
@@ -119,7 +120,7 @@ def test_text(folder, pieces, content, count, suffix):
 @pytest.mark.parametrize("fast", [True, False])
 def test_compressed_text(folder, monkeypatch, pieces, fast, content, count, flip):
     if not fast:
-        monkeypatch.setattr(gzip_stream, "_isal", lambda: None)
+        monkeypatch.setitem(sys.modules, "isal", None)
     packed = bytearray(gzip.compress(content, 1))
     if flip is not None:
         packed[flip // 8 % len(packed)] ^= 1 << flip % 8

@@ -28,7 +28,6 @@ from geomm_adapters.arrow.columns import (
     texts,
     whole_numbers,
 )
-from geomm_plugin import progress
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
@@ -108,16 +107,11 @@ class ArrowTable(Format):
         fields |= {WORD: pyarrow.string(), RANK: pyarrow.int64()}
         schema = pyarrow.schema(fields | {VECTOR: pyarrow.list_(pyarrow.float32(), dimension)})
         names = pyarrow.array(list(languages), pyarrow.string())
-        total = sum(map(len, languages.values()))
-        with (
-            disk.create(path) as stream,
-            self.writer(stream, schema) as writer,
-            progress.task(f"Writing {path.name}", total=total) as advance,
-        ):
+        with disk.create(path) as stream, self.writer(stream, schema) as writer:
             for number, embeddings in enumerate(languages.values()):
                 rank = 0
                 check_utf8(embeddings.words, "An Arrow table")
-                for words, rows in finite_blocks(embeddings, np.float32):
+                for words, rows in finite_blocks(embeddings, path):
                     codes = np.full(len(rows), number, np.int32)
                     columns = {
                         LANGUAGE: pyarrow.DictionaryArray.from_arrays(codes, names),
@@ -129,7 +123,6 @@ class ArrowTable(Format):
                     arrays.append(columns[VECTOR])
                     writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
                     rank += len(rows)
-                    advance(len(rows))
 
     def _columns(self, path: Path, stream: BinaryIO) -> list[str]:
         names: list[str] = self.schema(stream).names

@@ -76,7 +76,7 @@ def write_words(path: Path, embeddings: Embeddings) -> None:
     numbers = (dimension, 5, 5, 1, 5, 1, _SOFTMAX, _CBOW, 0, 0, 0, 100, 1e-4)
     head = _SIGNATURE.pack(MAGIC, VERSIONS[-1]) + PARAMETERS.pack(*numbers) + sizes
     words = [_word(word) for word in embeddings.words]
-    blocks = (rows for _, rows in finite_blocks(embeddings, "<f4"))
+    blocks = (rows for _, rows in finite_blocks(embeddings, path, "<f4"))
     _write(path, head, words, counts, (count, dimension), blocks)
 
 

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from geomm_adapters.text.growing_rows import gathered
-from geomm_adapters.text.gzip_stream import create_plain_or_gzip
-from geomm_adapters.text.line_blocks import BYTE_ORDER_MARK
-from geomm_adapters.text.vec_lines import ends_in_returns, numbers_at_end
-from geomm_adapters.text.vec_reader import VecReader
-from geomm_plugin import progress
-from geomm_plugin.arrays import Matrix, slices
+from geomm_adapters.text.gzip_stream import created, opened
+from geomm_adapters.text.vec_lines import numbers_at_end
+from geomm_adapters.text.vec_reader import VecReader, gathered
+from geomm_plugin.arrays import slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
-from geomm_plugin.formats import Format, finite_rows, word_bytes
+from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
 _ROWS_AT_ONCE = 32  # formatted, then written: about 100 kB, which is faster than 1 MB at once
 
@@ -58,48 +56,24 @@ class FastTextVec(Format):
         self, path: Path, max_words: int | None
     ) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
         """Read a file from its beginning, some words and vectors at a time."""
-        with (
-            path.open("rb") as file,
-            progress.task(f"Reading {path.name}", path.stat().st_size, "bytes") as advance,
-        ):
-            reader = VecReader(path, file, max_words)
-            position = 0
-            for words, vectors in reader:
-                reached = file.tell() if file.seekable() else 0  # a pipe does not say
-                advance(reached - position)
-                position = reached
-                yield words, vectors
-                del words, vectors  # while the next ones are made
+        with opened(path) as stream:
+            reader = VecReader(path, stream, max_words)
+            yield from reader
             reader.warn_of_repetitions(stacklevel=8)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
-        with (
-            create_plain_or_gzip(path) as stream,
-            progress.task(f"Writing {path.name}", len(embeddings), "words") as advance,
-        ):
-            stream.write(self.head(embeddings.words, embeddings.dimension))
-            start = 0
-            for block in embeddings.blocks():
-                stream.writelines(self.part(embeddings.words[start : start + len(block)], block))
-                start += len(block)
-                advance(len(block))
-
-    def head(self, words: Sequence[str], dimension: int) -> bytes:
-        """Return the first line, if there is one."""
-        if self.has_header:
-            return b"%d %d\n" % (len(words), dimension)
-        if len(words):
-            _check_first(words[0])
-        return b""
-
-    def part(self, words: Sequence[str], rows: Matrix) -> Iterator[bytes]:
-        """Yield lines, some at a time."""
-        if self.precision is not None:
-            rows = np.round(rows.astype(np.float64), self.precision)
-        finite = finite_rows(words, rows)
-        for some in slices(len(finite), _ROWS_AT_ONCE):
-            yield _lines(words[some], finite[some])
+        digits = self.precision
+        if digits is not None:
+            embeddings = embeddings.map(lambda rows: np.round(rows.astype(np.float64), digits))
+        with created(path) as stream:
+            if self.has_header:
+                stream.write(b"%d %d\n" % (len(embeddings), embeddings.dimension))
+            elif len(embeddings):
+                _check_first(embeddings.words[0], embeddings.dimension)
+            for words, rows in finite_blocks(embeddings, path):
+                for some in slices(len(rows), _ROWS_AT_ONCE):
+                    stream.write(_lines(words[some], rows[some]))
 
 
 class GloveText(FastTextVec):
@@ -149,18 +123,15 @@ def _bytes_of(word: str) -> bytes:
     )
 
 
-def _check_first(word: str) -> None:
+def _check_first(word: str, dimension: int) -> None:
     """Refuse a first word that a file without a header would read back as another one."""
-    written = _bytes_of(word)
-    if written.startswith(BYTE_ORDER_MARK):
-        problem = "begins with a byte order mark, which files may begin with"
-    elif ends_in_returns(written):
-        problem = "holds a carriage return after a number, as files with odd line ends do"
-    elif numbers_at_end(written, integers=True):  # the first line sets the dimension
-        problem = "ends in a number after a space, which counts as one of the vector's"
-    else:
-        return
-    raise FormatError(
-        f"The first word {word!r} {problem}: it would be read as another one. Rename the word, "
-        "write it further down, or write a .vec file, which has a header."
-    )
+    line = BytesIO(word_bytes(word) + b" 0.5" * dimension + b"\n")
+    read: list[str] = []
+    with suppress(FormatError):
+        read = list(gathered(VecReader(Path(), line, 1)).words)
+    if read != [word]:
+        raise FormatError(
+            f"The first word {word!r} would be read as another one, since no header says where its "
+            "numbers begin. Rename the word, write it further down, or write a .vec file, which "
+            "has a header."
+        )

@@ -13,16 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from geomm_adapters.text.growing_rows import gathered
-from geomm_adapters.text.gzip_stream import broken_gzip_errors, gzip_reader
-from geomm_adapters.text.line_blocks import LONGEST_LINE
-from geomm_adapters.text.vec_reader import VecReader
-from geomm_plugin import progress
+from geomm_adapters.text.gzip_stream import beginning, opened
+from geomm_adapters.text.vec_reader import LONGEST_LINE, VecReader, gathered
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError, UnknownNameError
 from geomm_plugin.formats import Format
 
 _CHUNK = 2**22
+_LONGEST_HEADER = 100
 _HEADER = re.compile(rb"(\d{1,18}) \d+ *\r?\n")
 
 
@@ -51,13 +49,8 @@ class MultilingualText(Format):
     @classmethod
     def recognizes(cls, path: Path) -> bool:
         """Look at the first word: ConceptNet's begin with /c/ and a language."""
-        if not path.is_file():
-            return False
-        try:
-            first = next(_chunks(path, 2**12), b"")
-        except broken_gzip_errors():
-            return False
-        return re.match(rb"/c/[a-z-]{2,12}/", _HEADER.sub(b"", first, count=1)) is not None
+        first = _HEADER.sub(b"", beginning(path, 2 * _LONGEST_HEADER), count=1)
+        return re.match(rb"/c/[a-z-]{2,12}/", first) is not None
 
     def of_language(self, language: str) -> Format:
         """Read the words of one language."""
@@ -78,8 +71,7 @@ class MultilingualText(Format):
                 f"command line en={path.name}), or read_space(path, ['en', 'es'])."
             )
         prefix = self.prefix.format(self.language).encode("utf-8", "surrogateescape")
-        chosen = io.BufferedReader(_LinesOf(path, prefix), _CHUNK)
-        with chosen, progress.task(f"Reading {self.language} from {path.name}"):
+        with io.BufferedReader(_LinesOf(path, prefix), _CHUNK) as chosen:
             if not chosen.peek(1):
                 raise UnknownNameError(
                     f"{path} holds no word that begins with {prefix.decode(errors='replace')!r}. "
@@ -87,7 +79,7 @@ class MultilingualText(Format):
                 )
             reader = VecReader(path, chosen, max_words)
             embeddings = gathered(reader)
-            reader.warn_of_repetitions()
+            reader.warn_of_repetitions(stacklevel=6)
         words = list(embeddings.words)
         if max_words is not None and 1 < len(words) == max_words and words == sorted(words):
             warnings.warn(
@@ -123,18 +115,17 @@ class _LinesOf(io.RawIOBase):
 
 def _lines(path: Path) -> Iterator[bytes]:
     """Yield chunks of whole lines without the header; a file that is cut off is refused."""
-    rest, promised, count = b"", None, 0
-    try:
-        for number, chunk in enumerate(_chunks(path, _CHUNK)):
-            if number == 0 and (header := _HEADER.match(chunk)):
-                promised, chunk = int(header[1]), chunk[header.end() :]
+    count = 0
+    with opened(path) as stream:
+        first = stream.readline(_LONGEST_HEADER)
+        header = _HEADER.fullmatch(first)
+        promised, rest = (int(header[1]), b"") if header else (None, first)
+        while chunk := stream.read(_CHUNK):
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
             if len(rest) > LONGEST_LINE:
                 raise FormatError(f"{path}: a line has over {LONGEST_LINE} bytes. It is no text.")
             count += whole.count(b"\n") + len(newline)
             yield whole + newline
-    except broken_gzip_errors() as error:
-        raise FormatError(f"{path}: its compressed data end too early ({error}).") from error
     if rest.strip():
         count += 1
         yield rest + b"\n"
@@ -143,10 +134,3 @@ def _lines(path: Path) -> Iterator[bytes]:
             f"{path}: line 1 promises {promised} words, but the file holds {count}. The file seems "
             "cut off; fetch it again."
         )
-
-
-def _chunks(path: Path, size: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        stream = gzip_reader(file) if file.peek(2)[:2] == b"\x1f\x8b" else file
-        while chunk := stream.read(size):
-            yield chunk

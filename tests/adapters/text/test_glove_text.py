@@ -39,7 +39,7 @@ def test_the_first_line_is_a_word(tmp_path, embeddings):
 def test_a_first_word_that_would_not_read_back_is_refused(tmp_path, word):
     vectors = np.arange(6, dtype=np.float32).reshape(2, 3)
     path = tmp_path / "x.glove"
-    with pytest.raises(FormatError, match=f"first word {re.escape(repr(word))} ends in a number"):
+    with pytest.raises(FormatError, match=f"first word {re.escape(repr(word))} would be read"):
         write_embeddings(Embeddings([word, "dog"], vectors), path)
     assert not path.exists()
     write_embeddings(Embeddings(["dog", word], vectors), path)  # "write it further down"
