@@ -38,6 +38,7 @@ PATIENCE = 5  # steps of a descent without a better held-out P@1 after which no 
 State = TypeVar("State")  # of a descent
 # From a candidate to (A_source, A_target); what all candidates share is computed before.
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
+Trial: TypeAlias = "tuple[MapsOf, Pool]"  # what was fitted, and the words held out of it
 
 
 def splits(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
@@ -58,14 +59,6 @@ def splits(pairs: RowPairs, seed: int = 0) -> list[tuple[RowPairs, RowPairs]]:
     ]
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What was fitted on training pairs, for any candidate, and the words held out of it."""
-
-    maps_of: MapsOf
-    pool: Pool
-
-
 def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: float) -> Choice:
     """Return the candidate whose maps translate held-out words best, on average over the trials.
 
@@ -79,8 +72,8 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
 
         def best_of(tried: Sequence[float]) -> float:
             new = [candidate for candidate in tried if candidate not in scores]
-            both = [(trial, candidate) for candidate in new for trial in trials]
-            found = each_part(CHOOSING, _precision, (), both, in_memory=True)
+            parts = [(*trial, candidate) for candidate in new for trial in trials]
+            found = each_part(CHOOSING, _precision, (), parts, in_memory=True)
             for candidate in new:
                 scores[candidate] = float(np.mean([next(found) for _ in trials]))
                 advance(1, note=f"{candidate:g}: P@1 {scores[candidate]:.3f}")
@@ -136,9 +129,9 @@ def descend(
     return state
 
 
-def _precision(tried: tuple[Trial, float]) -> float:
-    trial, candidate = tried
-    return trial.pool.precision(*trial.maps_of(candidate))
+def _precision(tried: tuple[MapsOf, Pool, float]) -> float:
+    maps_of, pool, candidate = tried
+    return pool.precision(*maps_of(candidate))
 
 
 class Pool:

@@ -23,6 +23,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -61,6 +62,11 @@ class Edge:
 
     def __str__(self) -> str:
         return f"{self.source}-{self.target}"
+
+
+def edges_of(vectors: Vectors, pairs: Pairs) -> list[Edge]:
+    """Return an edge for each dictionary."""
+    return [Edge(s, t, vectors[s], vectors[t], own) for (s, t), own in pairs.items()]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -152,10 +158,7 @@ def used_pairs(name: str, hub: str, tree: list[LanguagePair], pairs: Pairs) -> P
 class TwoSidedMapper(HubMapper):
     """Write learn_sides(); many languages are given."""
 
-    @property
-    def space(self) -> Inference:
-        """Both sides are mapped."""
-        return "latent"
+    space: ClassVar[Inference] = "latent"
 
     @abstractmethod
     def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:

@@ -19,7 +19,7 @@ covariances; rotations of directions where the metric is weak are damped by a mu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,7 +52,7 @@ Tangent: TypeAlias = Matrix
 class JointSolution:
     """Where the search ended, and why; the cost is the loss of the joint problem."""
 
-    rotations: Matrix
+    rotations: Matrix | Sequence[Matrix]
     metric: Matrix
     cost: float
     iterations: int

@@ -26,8 +26,9 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.factorization import eigh, few_threads, polar
-from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.latent import root_of_square
+from geomm_plugin.fitting.quasi_newton import JointSolution
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.registry.parameters import AtLeast
@@ -39,61 +40,56 @@ HALVINGS = 40  # of a step that does not lower the cost; after pymanopt's 10 a s
 Matrices: TypeAlias = Mapping[str, Matrix]  # by language
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """Where a search ended, and why."""
-
-    point: tuple[Matrix, ...]
-    cost: float
-    iterations: int
-    reason: str
-
-    def run(self) -> SolverRun:
-        """Tell it without the point."""
-        return SolverRun("conjugate gradient", self.iterations, self.reason, self.cost)
-
-
 class _Converged(Exception):
     """Ends pymanopt's loop from inside a gradient evaluation."""
 
 
 def minimize(
-    manifold: Any,
     cost: Callable[..., float],
     gradient: Callable[..., Sequence[Matrix]],
-    start: Sequence[Matrix],
+    rotations: Sequence[Matrix],
+    metric: Matrix,
     *,
     tolerance: float = 1e-9,
     max_iterations: int = 2000,
     label: str = "Fitting",
-) -> Minimum:
-    """Minimize a cost over a (product) manifold from a start, given its Euclidean gradient.
+) -> JointSolution:
+    """Minimize a cost over rotations and a positive definite metric, from a start.
 
     Parameters
     ----------
     cost, gradient
-        Functions of the point's arrays; the gradient returns one array for each.
+        Functions of the rotations and the metric, `cost(U_1, ..., U_L, B)`; the gradient, as of
+        free matrices, is one array for each.
     """
     import pymanopt
+    from pymanopt.manifolds import Product, Stiefel, SymmetricPositiveDefinite
     from pymanopt.optimizers import ConjugateGradient
     from pymanopt.optimizers.line_search import AdaptiveLineSearcher
 
+    start = [*rotations, metric]
+    manifold = Product(
+        [*(Stiefel(*each.shape) for each in rotations), SymmetricPositiveDefinite(len(metric))]
+    )
     costs: list[float] = []
-    best: list[tuple[Matrix, ...]] = []
+    best = start
+
+    def ended(reason: str) -> JointSolution:
+        return JointSolution(best[:-1], best[-1], costs[-1], len(costs) - 1, reason)
 
     with progress.task(label, total=None) as advance, few_threads():
 
-        def watched_gradient(*point: Matrix) -> Sequence[Matrix] | Matrix:
+        def watched_gradient(*point: Matrix) -> Sequence[Matrix]:
             # pymanopt asks for a gradient exactly once at each iterate.
+            nonlocal best
             costs.append(float(cost(*point)))
-            best[:] = [point]
+            best = list(point)
             advance(1, note=f"cost {costs[-1]:.6g}")
             if len(costs) > PATIENCE:
                 progress_made = costs[-1 - PATIENCE] - costs[-1]
                 if progress_made <= tolerance * max(abs(costs[-1]), 1e-300):
                     raise _Converged
-            gradients = gradient(*point)
-            return gradients if len(start) > 1 else gradients[0]
+            return gradient(*point)
 
         decorate = pymanopt.function.numpy(manifold)
         problem = pymanopt.Problem(
@@ -106,22 +102,18 @@ def minimize(
             line_searcher=AdaptiveLineSearcher(max_iterations=HALVINGS),
             verbosity=0,
         )
-        initial = list(start) if len(start) > 1 else start[0]
-        slope = problem.riemannian_gradient(initial)
-        if not manifold.norm(initial, slope) > 0:
-            return Minimum(tuple(start), costs[-1], 0, "The start is a stationary point.")
+        if not manifold.norm(start, problem.riemannian_gradient(start)) > 0:
+            return ended("The start is a stationary point.")
         costs.clear()
         try:
-            result = optimizer.run(problem, initial_point=initial)
-            # "Terminated - max iterations reached after 0.60 seconds.": without the times, which
-            # no two runs share.
-            reason = result.stopping_criterion.removeprefix("Terminated - ").partition(" after")[0]
-            reason = f"pymanopt stopped: {reason}."
+            result = optimizer.run(problem, initial_point=start)
         except _Converged:
-            reason = (
+            return ended(
                 f"The cost fell by less than {tolerance:g} (relative) in {PATIENCE} iterations."
             )
-    return Minimum(tuple(best[0]), costs[-1], len(costs) - 1, reason)
+    # "Terminated - max iterations reached after 0.60 seconds.": no two runs share the times.
+    reason = result.stopping_criterion.removeprefix("Terminated - ").partition(" after")[0]
+    return ended(f"pymanopt stopped: {reason}.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -207,13 +199,10 @@ class RiemannianMapper(LinearMapper):
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return A_L = U_L B^(1/2) where the search ends."""
-        from pymanopt.manifolds import Product, Stiefel, SymmetricPositiveDefinite
-
         first = self._start(vectors, pairs, report)
         rows, own_pairs = dictionary_words(vectors, pairs)
         rotations, metric = rotations_and_metric(first)
-        size = len(metric)
-        rows = {name: _padded(each, len(each), size) for name, each in rows.items()}
+        rows = {name: _padded(each, len(each), len(metric)) for name, each in rows.items()}
 
         def cost(*point: Matrix) -> float:
             loss = float(self.loss(named(point), point[-1], rows, own_pairs))
@@ -226,23 +215,19 @@ class RiemannianMapper(LinearMapper):
         def named(point: Sequence[Matrix]) -> dict[str, Matrix]:
             return dict(zip(rotations, point, strict=False))
 
-        point = [*rotations.values(), metric]
-        report.extras["start"] = {"loss": self._check(cost, gradient, point)}
-        minimum = minimize(
-            Product([Stiefel(size, size)] * len(rotations) + [SymmetricPositiveDefinite(size)]),
+        loss = self._check(cost, gradient, [*rotations.values(), metric])
+        report.extras["start"] = {"loss": loss}
+        solution = minimize(
             cost,
             gradient,
-            point,
+            list(rotations.values()),
+            metric,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
             label=f"{self.name} by conjugate gradient",
         )
-        report.solver[ALL_DICTIONARIES] = minimum.run()
-        b, basis = eigh(minimum.point[-1])
-        return {
-            language: (rotation @ basis[:, ::-1])[: vectors[language].shape[1]] * np.sqrt(b[::-1])
-            for language, rotation in named(minimum.point).items()
-        }
+        report.solver[ALL_DICTIONARIES] = solution.run("conjugate gradient")
+        return joint_maps(vectors, list(rotations), solution)
 
     def _start(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return the maps of the mapper to start from; what it chose is reported."""
@@ -274,6 +259,18 @@ class RiemannianMapper(LinearMapper):
                 "'unit', or guard logarithms, roots and divisions in the loss."
             )
         return loss
+
+
+def joint_maps(
+    vectors: Vectors, languages: Sequence[str], solution: JointSolution
+) -> dict[str, Matrix]:
+    """Return A_L = U_L B^(1/2) of each language, the heaviest columns first."""
+    values, basis = eigh(solution.metric)
+    root, basis = np.sqrt(values[::-1]), basis[:, ::-1]
+    return {
+        language: (rotation @ basis)[: vectors[language].shape[1]] * root
+        for language, rotation in zip(languages, solution.rotations, strict=True)
+    }
 
 
 def dictionary_words(

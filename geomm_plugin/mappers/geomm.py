@@ -33,8 +33,9 @@ from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import Moments
+from geomm_plugin.fitting.quasi_newton import JointSolution
 from geomm_plugin.fitting.regularized import RegularizedMapper
-from geomm_plugin.fitting.riemannian import Minimum, minimize
+from geomm_plugin.fitting.riemannian import minimize
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -61,10 +62,10 @@ class GeoMM(RegularizedMapper):
         """Return W by the chosen solver."""
         if self.solver == "exact":
             return self.solutions(edge)(regularization)
-        minimum = riemannian_solution(edge.moments(), regularization)
-        report.solver[str(edge)] = minimum.run()
-        u_source, u_target, b = minimum.point
-        W: Matrix = u_source @ b @ u_target.T
+        solution = riemannian_solution(edge.moments(), regularization)
+        report.solver[str(edge)] = solution.run("conjugate gradient")
+        u_source, u_target = solution.rotations
+        W: Matrix = u_source @ solution.metric @ u_target.T
         return W
 
 
@@ -105,19 +106,9 @@ def riemannian_start(moments: Moments, regularization: float) -> tuple[Matrix, M
     return p, v, np.diag(np.maximum(b, b.max(initial=1e-8) * 1e-3))
 
 
-def riemannian_solution(moments: Moments, regularization: float) -> Minimum:
+def riemannian_solution(moments: Moments, regularization: float) -> JointSolution:
     """Minimize over Stiefel x Stiefel x positive definite matrices by conjugate gradient."""
-    from pymanopt.manifolds import Product, Stiefel, SymmetricPositiveDefinite
-
-    start = riemannian_start(moments, regularization)
-    rank = len(start[2])
-    manifold = Product(
-        [
-            Stiefel(len(moments.source), rank),
-            Stiefel(len(moments.target), rank),
-            SymmetricPositiveDefinite(rank),
-        ]
-    )
+    *rotations, metric = riemannian_start(moments, regularization)
 
     def cost(u_source: Matrix, u_target: Matrix, b: Matrix) -> float:
         return cost_of(moments, u_source @ b @ u_target.T, regularization)
@@ -125,7 +116,7 @@ def riemannian_solution(moments: Moments, regularization: float) -> Minimum:
     def gradient(u_source: Matrix, u_target: Matrix, b: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         return gradients(moments, u_source, u_target, b, regularization)
 
-    return minimize(manifold, cost, gradient, start, label="GeoMM by conjugate gradient")
+    return minimize(cost, gradient, rotations, metric, label="GeoMM by conjugate gradient")
 
 
 def gradients(

@@ -18,30 +18,30 @@ of the largest dictionaries, and ends on relative progress.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
-from geomm_plugin.fitting.held_out import MapsOf, Pool, Trial, choose, splits
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
+from geomm_plugin.fitting.held_out import MapsOf
+from geomm_plugin.fitting.hub import Edge, edges_of
 from geomm_plugin.fitting.joint_problem import JointProblem
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.fitting.moments import Moments
 from geomm_plugin.fitting.quasi_newton import JointSolution, minimize_jointly
-from geomm_plugin.fitting.regularized import Regularization
-from geomm_plugin.fitting.riemannian import minimize
-from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
+from geomm_plugin.fitting.regularized import Regularization, Regularized
+from geomm_plugin.fitting.riemannian import joint_maps, minimize
+from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.geomm import ClosedForm
 from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.work import each_part
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GeoMMMulti(LinearMapper):
+class GeoMMMulti(Regularized):
     """Learn a rotation for each of many languages and one metric for all, jointly."""
 
     name: ClassVar[str] = "geomm_multi"
@@ -59,17 +59,13 @@ class GeoMMMulti(LinearMapper):
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return A_i = U_i B^(1/2) of each language."""
-        moments = {(s, t): Moments.of(vectors[s], vectors[t], own) for (s, t), own in pairs.items()}
-        regularization = self._choose_regularization(vectors, pairs, report)
+        edges = edges_of(vectors, pairs)
+        moments = {(edge.source, edge.target): edge.moments() for edge in edges}
+        regularization = self.choose_regularization(edges, report)
         problem = JointProblem(list(vectors), moments, regularization)
         solution = self._solve(problem)
         report.solver[ALL_DICTIONARIES] = solution.run(self.solver)
-        values, basis = eigh(solution.metric)
-        root, basis = np.sqrt(values[::-1]), basis[:, ::-1]
-        return {
-            language: (rotation @ basis)[: vectors[language].shape[1]] * root
-            for language, rotation in zip(problem.languages, solution.rotations, strict=True)
-        }
+        return joint_maps(vectors, problem.languages, solution)
 
     def _solve(self, problem: JointProblem) -> JointSolution:
         with few_threads():
@@ -77,11 +73,8 @@ class GeoMMMulti(LinearMapper):
             found = each_part("Dictionary", _closed_form, (share,), problem.edges, in_memory=True)
             maps = {(i, j): W for (i, j, _), W in zip(problem.edges, found, strict=True)}
             rotations, metric = problem.start(maps)
-        if self.solver == "riemannian":
-            return riemannian_solution(
-                problem, rotations, metric, self.tolerance, self.max_iterations
-            )
-        return minimize_jointly(
+        search = minimize_jointly if self.solver == "quasi-newton" else riemannian_solution
+        return search(
             problem,
             rotations,
             metric,
@@ -89,47 +82,21 @@ class GeoMMMulti(LinearMapper):
             max_iterations=self.max_iterations,
         )
 
-    def _choose_regularization(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> float:
-        """Return lambda: the number given, or the best on held-out words of all dictionaries.
-
-        That is the lambda / |Omega| at which the bilingual closed forms translate best on average.
-        """
-        if self.regularization != "auto":
-            return self.regularization
-        trials = [
-            Trial(
-                bilingual_maps(vectors[source], vectors[target], train),
-                Pool(vectors[source], vectors[target], held_out),
-            )
-            for (source, target), own in pairs.items()
-            for train, held_out in splits(own, self.seed)
-        ]
-        share = choose(self.candidates, trials, default=self.default)
-        choice = Choice(
-            share.value * len(pairs), {c * len(pairs): score for c, score in share.scores.items()}
-        )
-        report.regularization[ALL_DICTIONARIES] = choice
-        return choice.value
+    def maps_of(self, edge: Edge) -> MapsOf:
+        """Return the bilingual maps of a dictionary, by lambda on the scale of 1/|Omega|."""
+        return bilingual_maps(edge)
 
 
-def bilingual_maps(source: Any, target: Any, pairs: RowPairs) -> MapsOf:
+def bilingual_maps(edge: Edge) -> MapsOf:
     """Return a function from lambda / |Omega| to the two maps of the closed form."""
-    form = ClosedForm(Moments.of(source, target, pairs))
-
-    def maps(share: float) -> tuple[Matrix, Matrix]:
-        return latent_maps(form.W(share * len(pairs)))
-
-    return maps
+    form = ClosedForm(edge.moments())
+    return lambda share: latent_maps(form.W(share * len(edge.pairs)))
 
 
 def riemannian_solution(
-    problem: JointProblem, rotations: Matrix, metric: Matrix, tolerance: float, max_iterations: int
+    problem: JointProblem, rotations: Matrix, metric: Matrix, **limits: Any
 ) -> JointSolution:
     """Minimize on the product of the manifolds by conjugate gradient, as the paper did."""
-    from pymanopt.manifolds import Product, Stiefel, SymmetricPositiveDefinite
-
-    size = problem.dimension
-    manifold = Product([Stiefel(size, size)] * len(rotations) + [SymmetricPositiveDefinite(size)])
     values, basis = eigh(metric)
     positive = np.maximum(values, max(float(values.max()) * 1e-3, 1e-12))
 
@@ -140,22 +107,10 @@ def riemannian_solution(
         in_rotations, in_metric = problem.euclidean_gradient(point[:-1], point[-1])
         return [*in_rotations, in_metric]
 
-    minimum = minimize(
-        manifold,
-        cost,
-        gradient,
-        [*rotations, (basis * positive) @ basis.T],
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        label="GeoMM_multi by conjugate gradient",
-    )
-    return JointSolution(
-        np.stack(minimum.point[:-1]),
-        minimum.point[-1],
-        minimum.cost + problem.zero_cost,
-        minimum.iterations,
-        minimum.reason,
-    )
+    label = "GeoMM_multi by conjugate gradient"
+    start = (basis * positive) @ basis.T
+    solution = minimize(cost, gradient, list(rotations), start, label=label, **limits)
+    return replace(solution, cost=solution.cost + problem.zero_cost)
 
 
 def _closed_form(share: float, edge: tuple[int, int, Moments]) -> Matrix:

@@ -76,6 +76,7 @@ class Mixture(HubMapper):
     """The mixture of classification and regression, in closed form."""
 
     name: ClassVar[str] = "mixture"
+    space: ClassVar[Inference] = "latent"
 
     regularization: Regularization = "auto"
     mixture: float = 1.0
@@ -89,11 +90,6 @@ class Mixture(HubMapper):
         source = self._variance(moments.source, edge.x)
         target = self._variance(moments.target, edge.z)
         return solve_mixture(moments.cross, source, target, weight, self.mixture)
-
-    @property
-    def space(self) -> Inference:
-        """The languages share the metric."""
-        return "latent"
 
     def _weight(self, moments: Moments) -> float:
         """Return lambda: the number given, or 10 d / |Omega| (d the mean of two that differ)."""

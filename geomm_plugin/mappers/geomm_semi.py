@@ -22,8 +22,8 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import Pool, Trial, choose
-from geomm_plugin.fitting.hub import Edge
+from geomm_plugin.fitting.held_out import Pool, choose
+from geomm_plugin.fitting.hub import Edge, edges_of
 from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
@@ -55,11 +55,8 @@ class _Semi(SelfLearner):
         if self.regularization != "auto":
             return self.regularization
         trials = [
-            Trial(
-                bilingual_maps(vectors[source], vectors[target], pairs[source, target]),
-                Pool(vectors[source], vectors[target], aside),
-            )
-            for (source, target), aside in held_out.items()
+            (bilingual_maps(edge), Pool(edge.x, edge.z, held_out[edge.source, edge.target]))
+            for edge in edges_of(vectors, {aside: pairs[aside] for aside in held_out})
         ]
         return choose(self.candidates, trials, default=self.default).value
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -21,17 +20,18 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.factorization import eigh, few_threads
-from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport, SolverRun
-from geomm_plugin.fitting.held_out import Pool, Trial, choose, splits
+from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport, SolverRun
+from geomm_plugin.fitting.held_out import MapsOf
+from geomm_plugin.fitting.hub import Edge, edges_of
 from geomm_plugin.fitting.moments import Moments
-from geomm_plugin.fitting.regularized import Regularization
-from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
+from geomm_plugin.fitting.regularized import Regularization, Regularized
+from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.geomm import cost_of
 from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MetricOnly(LinearMapper):
+class MetricOnly(Regularized):
     """Learn only a metric, by classification (ablation 2): shows what the rotations are worth."""
 
     name: ClassVar[str] = "metric_only"
@@ -51,34 +51,16 @@ class MetricOnly(LinearMapper):
                 f"metric_only needs languages of one dimension; these differ: {shown}. "
                 "Use geomm, procrustes, unconstrained or regression."
             )
-        moments = [Moments.of(vectors[s], vectors[t], own) for (s, t), own in pairs.items()]
-        regularization = self._choose_regularization(vectors, pairs, report)
+        edges = edges_of(vectors, pairs)
+        moments = [edge.moments() for edge in edges]
+        regularization = self.choose_regularization(edges, report)
         root, report.solver[ALL_DICTIONARIES] = self._minimize(moments, regularization)
         return dict.fromkeys(vectors, root)
 
-    def _choose_regularization(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> float:
-        """Return lambda: the number given, or the best on held-out words (and report it)."""
-        if self.regularization != "auto":
-            return self.regularization
-        trials = [
-            Trial(
-                partial(self._both_maps, [Moments.of(vectors[s], vectors[t], train)]),
-                Pool(vectors[s], vectors[t], held_out),
-            )
-            for (s, t), own in pairs.items()
-            for train, held_out in splits(own, self.seed)
-        ]
-        each = choose(self.candidates, trials, default=self.default)
-        scores = {value * len(pairs): score for value, score in each.scores.items()}
-        choice = Choice(each.value * len(pairs), scores)
-        report.regularization[ALL_DICTIONARIES] = choice
-        return choice.value
-
-    def _both_maps(
-        self, moments: Sequence[Moments], regularization: float
-    ) -> tuple[Matrix, Matrix]:
-        root, _ = self._minimize(moments, regularization)
-        return root, root
+    def maps_of(self, edge: Edge) -> MapsOf:
+        """Return a function from lambda to the root of B, for both sides."""
+        moments = [edge.moments()]
+        return lambda regularization: (self._minimize(moments, regularization)[0],) * 2
 
     def _minimize(
         self, moments: Sequence[Moments], regularization: float

@@ -17,6 +17,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh
 from geomm_plugin.fitting.hub import Edge
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.fitting.regularized import RegularizedMapper
 
@@ -26,6 +27,7 @@ class Regression(RegularizedMapper):
     """Least squares from source to target, compared in the latent space (ablation 5)."""
 
     name: ClassVar[str] = "regression"
+    space: ClassVar[Inference] = "latent"
     candidates: ClassVar[tuple[float, ...]] = (0.1, 1, 3, 10, 30, 100)
     default: ClassVar[float] = 1.0
 

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.fitting.hub import Edge
-from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.regularized import RegularizedMapper
 from geomm_plugin.mappers.geomm import ClosedForm, GeoMM
 
@@ -26,11 +25,6 @@ class Unconstrained(RegularizedMapper):
     name: ClassVar[str] = "unconstrained"
     candidates: ClassVar[tuple[float, ...]] = GeoMM.candidates
     default: ClassVar[float] = GeoMM.default
-
-    @property
-    def space(self) -> Inference:
-        """Words are compared in the target's space."""
-        return "target"
 
     def solutions(self, edge: Edge) -> Callable[[float], Matrix]:
         """Return the closed form for every lambda."""

@@ -8,7 +8,6 @@ from geomm_plugin.fitting.held_out import (
     Fold,
     HeldOutHits,
     Pool,
-    Trial,
     choose,
     divide,
     splits,
@@ -56,7 +55,7 @@ def test_the_best_candidate_is_chosen_and_its_neighbours_were_tried():
     def maps_of(candidate):
         return np.eye(10) + abs(candidate - 4) * noise, np.eye(10)
 
-    trials = [Trial(maps_of, Pool(x, x, held_out)) for _, held_out in splits(pairs_of(300))]
+    trials = [(maps_of, Pool(x, x, held_out)) for _, held_out in splits(pairs_of(300))]
     choice = choose(range(1, 10), trials, default=1)
     assert choice.value == 4
     assert {1, 3, 4, 5, 7, 9} <= set(choice.scores)

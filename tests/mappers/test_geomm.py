@@ -90,7 +90,7 @@ def test_the_riemannian_solver_comes_down_to_the_exact_cost_and_never_below(e, r
     exact = cost_of(moments, exact_W, regularization)
     found = riemannian_solution(moments, regularization)
     assert exact * (1 - 1e-12) <= found.cost <= exact * (1 + 1e-6)
-    u_source, u_target, b = found.point
+    (u_source, u_target), b = found.rotations, found.metric
     assert np.allclose(u_source @ b @ u_target.T, exact_W, atol=2e-3 * np.abs(exact_W).max())
     assert np.allclose(u_source.T @ u_source, np.eye(len(b)), atol=1e-9)
     assert np.linalg.eigvalsh(b).min() > 0
@@ -123,7 +123,8 @@ def rotated(moments):
 
 
 def searched_for(moments):
-    return riemannian_solution(moments, 10.0).point
+    found = riemannian_solution(moments, 10.0)
+    return *found.rotations, found.metric
 
 
 @pytest.mark.parametrize(("factorize", "error"), [(rotated, 1e-9), (searched_for, 5e-3)])
