@@ -6,12 +6,12 @@ So that one mapper, one format or one retrieval loads what it needs, not the who
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def names_of(room: str, names_in: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+def names_of(room: str, names_in: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a room, given the names that each of its modules defines."""
     module_of = {name: module for module, names in names_in.items() for name in names}
 

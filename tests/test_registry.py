@@ -82,6 +82,12 @@ def test_built_in_mappers_come_first_and_in_order(installed):
     assert names[-1] == "renamed"
 
 
+def test_mappers_that_are_loaded_when_asked_for_have_the_names_they_are_listed_under():
+    assert {name: kind.name for name, kind in registry.mappers.items()} == {
+        name: name for name in registry.mappers
+    }
+
+
 def test_an_installed_plugin_tells_its_package_and_version(installed):
     mappers = installed(other=plugin_of(Renamed))
     assert mappers["renamed"] is Renamed

@@ -85,7 +85,7 @@ def test_public_names_are_loaded_on_use_and_are_what_type_checkers_see(door):
 def test_one_mapper_loads_less_than_the_package():
     assert len(ours(imported_by("from geomm_plugin import Mapper"))) <= 30
     code = "from geomm_plugin import get_mapper\nget_mapper('procrustes')"
-    assert len(ours(imported_by(code))) <= 90
+    assert len(ours(imported_by(code))) <= 40
 
 
 def test_help_has_one_whole_line_for_each_command():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from geomm_plugin.lazy import names_of
@@ -63,35 +64,36 @@ __all__ = [
     "WassersteinProcrustes",
 ]
 
-_NAMES_IN = {  # in the order in which mappers are shown
-    "procrustes": ("Procrustes",),
-    "geomm": ("GeoMM",),
-    "geomm_plus": ("GeoMMPlus",),
-    "geomm_multi": ("GeoMMMulti",),
-    "geomm_semi": ("GeoMMSemi", "GeoMMMultiSemi"),
-    "self_learning": ("ProcrustesSemi", "SelfLearning"),
-    "msf": ("MSF",),
-    "meet_in_the_middle": ("MSFMu", "MeetInTheMiddle"),
-    "gpa": ("GPA",),
-    "cca": ("CCA",),
-    "rcsls": ("RCSLS",),
-    "geomm_rcsls": ("GeoMMRCSLS",),
-    "contrastive": ("Contrastive",),
-    "geomm_unsup": ("GeoMMUnsup",),
-    "sl_unsup": ("SLUnsup",),
-    "icp": ("ICP",),
-    "wasserstein_procrustes": ("WassersteinProcrustes",),
-    "umwe": ("UMWE",),
-    "adv_refine": ("AdvRefine",),
-    "unconstrained": ("Unconstrained",),
-    "regression": ("Regression",),
-    "metric_only": ("MetricOnly",),
-    "rotation_only": ("RotationOnly",),
+_NAMES_IN = {  # classes and the names that they are registered under, in the order they are shown
+    "procrustes": {"Procrustes": "procrustes"},
+    "geomm": {"GeoMM": "geomm"},
+    "geomm_plus": {"GeoMMPlus": "geomm_plus"},
+    "geomm_multi": {"GeoMMMulti": "geomm_multi"},
+    "geomm_semi": {"GeoMMSemi": "geomm_semi", "GeoMMMultiSemi": "geomm_multi_semi"},
+    "self_learning": {"ProcrustesSemi": "procrustes_semi", "SelfLearning": "self_learning"},
+    "msf": {"MSF": "msf"},
+    "meet_in_the_middle": {"MSFMu": "msf_mu", "MeetInTheMiddle": "meet_in_the_middle"},
+    "gpa": {"GPA": "gpa"},
+    "cca": {"CCA": "cca"},
+    "rcsls": {"RCSLS": "rcsls"},
+    "geomm_rcsls": {"GeoMMRCSLS": "geomm_rcsls"},
+    "contrastive": {"Contrastive": "contrastive"},
+    "geomm_unsup": {"GeoMMUnsup": "geomm_unsup"},
+    "sl_unsup": {"SLUnsup": "sl_unsup"},
+    "icp": {"ICP": "icp"},
+    "wasserstein_procrustes": {"WassersteinProcrustes": "wasserstein_procrustes"},
+    "umwe": {"UMWE": "umwe"},
+    "adv_refine": {"AdvRefine": "adv_refine"},
+    "unconstrained": {"Unconstrained": "unconstrained"},
+    "regression": {"Regression": "regression"},
+    "metric_only": {"MetricOnly": "metric_only"},
+    "rotation_only": {"RotationOnly": "rotation_only"},
 }
 __getattr__ = names_of(__name__, _NAMES_IN)
 
 
 @hookimpl
-def register_mappers() -> Iterable[type[Mapper]]:
-    """The built-in mappers."""
-    return [__getattr__(name) for names in _NAMES_IN.values() for name in names]
+def register_mappers() -> Mapping[str, Callable[[], type[Mapper]]]:
+    """The built-in mappers, each loaded when it is asked for."""
+    classes = [own for module in _NAMES_IN.values() for own in module.items()]
+    return {name: partial(__getattr__, class_name) for class_name, name in classes}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
@@ -20,12 +21,19 @@ SHOWN = 5  # mappers that an error lists
 class Entry(Generic[T]):
     """One registered thing and where it comes from."""
 
-    item: T
+    load: Callable[[], T]
     origin: Origin
+
+    @cached_property
+    def item(self) -> T:
+        """The thing itself; a module of this package may be imported only now."""
+        return self.load()
 
 
 class Catalog(Mapping[str, T]):
     """The things of one kind, which one hook contributes, by name, in the order of registration.
+
+    Hooks of this package may return functions by name, which load each thing when it is asked for.
 
     Parameters
     ----------
@@ -113,33 +121,37 @@ class Catalog(Mapping[str, T]):
             for origin, implementation in implementations:
                 items: list[Any] = []
                 with plugins.guarded(origin):
-                    items = list(cast(Iterable[Any], implementation.function()))
+                    found = implementation.function()
+                    if origin.is_built_in and isinstance(found, Mapping):
+                        entries |= {name: Entry(load, origin) for name, load in found.items()}
+                        continue
+                    items = list(cast(Iterable[Any], found))
                 for item in items:
                     with plugins.guarded(origin, PART) if origin.is_installed else nullcontext():
-                        self._add(entries, Entry(item, origin))
+                        self._add(entries, item, origin)
             self._entries = entries
             self._generation = plugins.generation
         return self._entries
 
-    def _add(self, entries: dict[str, Entry[T]], entry: Entry[T]) -> None:
-        name, who = getattr(entry.item, "name", None), f"{entry.origin} registers"
+    def _add(self, entries: dict[str, Entry[T]], item: Any, origin: Origin) -> None:
+        name, who = getattr(item, "name", None), f"{origin} registers"
         if not isinstance(name, str) or not name:
             raise PluginError(
-                f"{who} the {self.kind} {entry.item!r}, which has no name; give it a text "
+                f"{who} the {self.kind} {item!r}, which has no name; give it a text "
                 "attribute `name`."
             )
-        if problem := self._problem(entry.item):
-            kind = "the class" if isinstance(entry.item, type) else "an instance of"
+        if problem := self._problem(item):
+            kind = "the class" if isinstance(item, type) else "an instance of"
             raise PluginError(
-                f"{who} {kind} {_label(entry.item)} as the {self.kind} {name!r}; {problem}."
+                f"{who} {kind} {_label(item)} as the {self.kind} {name!r}; {problem}."
             )
         if name in entries:
             first = entries[name]
             raise PluginError(
                 f"Two {self.kind}s are called {name!r}: {_label(first.item)} ({first.origin}) and "
-                f"{_label(entry.item)} ({entry.origin}). Rename one, or uninstall its package."
+                f"{_label(item)} ({origin}). Rename one, or uninstall its package."
             )
-        entries[name] = entry
+        entries[name] = Entry(lambda: item, origin)
 
     def _problem(self, item: object) -> str:
         """Say why an item is not of this kind; nothing if it is."""
