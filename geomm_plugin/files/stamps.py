@@ -62,16 +62,17 @@ def read_one_version(files: Callable[[], Iterable[Path]], read: Callable[[], Rea
     """
     before: dict[Path, Stamp | None] = {}
     for _ in range(ATTEMPTS):
-        before = {}
+        is_known = False
         with suppress(FileError):  # a part is missing: read() says which
             before = stamps(files())
+            is_known = True
         try:
             result = read()
         except (GeommError, OSError):
-            if stamps(before) == before:
+            if not is_known or stamps(before) == before:
                 raise
-        else:
-            if stamps(before) == before:
+        else:  # what was missing before and is there now may be of any version
+            if is_known and stamps(before) == before:
                 return result
     raise FileError(
         f"{', '.join(map(str, before))} changed while being read, {ATTEMPTS} times in a row. Wait "

@@ -12,7 +12,7 @@ import pytest
 from geomm_adapters.npy_vectors import NpyVectors
 from geomm_plugin import Embeddings, align, load_mapper, read_embeddings, write_embeddings
 from geomm_plugin.errors import FileError
-from geomm_plugin.files.stamps import ATTEMPTS, Stamp, sha256_of, stamp
+from geomm_plugin.files.stamps import ATTEMPTS, Stamp, read_one_version, sha256_of, stamp
 from geomm_plugin.formats import find_format, read_languages
 from geomm_plugin.testing import make_toy
 
@@ -67,6 +67,19 @@ def test_an_array_and_its_words(tmp_path):
     seen = readers_meet(lambda number: write_embeddings(version(number), path), read)
     assert len(seen) > 2
     assert check(read_embeddings(path)) == 59
+
+
+def test_what_was_missing_when_the_stamps_were_taken_is_read_again(tmp_path):
+    (tmp_path / "a").write_text("old")
+    asked, read = [], iter(["half", "whole"])
+
+    def files():
+        asked.append(1)
+        if len(asked) == 1:
+            raise FileError("away for the moment")
+        return [tmp_path / "a"]
+
+    assert read_one_version(files, lambda: next(read)) == "whole"
 
 
 def test_an_array_and_its_words_that_others_replace_one_by_one(tmp_path):
