@@ -23,8 +23,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, plain or packed as its first bytes say, with a bar of how far it is read."""
     with (
         progress.task(f"Reading {path.name}", path.stat().st_size, "bytes") as advance,
-        io.BufferedReader(_Watched(path, advance), _BUFFER) as file,
-        _unpacked(path, file) as stream,
+        path.open("rb", buffering=0) as file,
+        _unpacked(path, io.BufferedReader(_Watched(file, advance), _BUFFER)) as stream,
     ):
         yield stream
 
@@ -67,15 +67,17 @@ def _unpacked(path: Path, file: Any) -> Iterator[BinaryIO]:
         ) from error
 
 
-class _Watched(io.FileIO):
+class _Watched(io.RawIOBase):
     """A file that reports how many bytes were read."""
 
-    def __init__(self, path: Path, advance: Callable[..., None]):
-        super().__init__(path)
-        self._advance = advance
+    def __init__(self, file: Any, advance: Callable[..., None]):
+        self._file, self._advance = file, advance
+
+    def readable(self) -> bool:
+        return True
 
     def readinto(self, buffer: Any) -> int:
-        count = super().readinto(buffer) or 0
+        count = self._file.readinto(buffer) or 0
         self._advance(count)
         return count
 
