@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from geomm_plugin.alignment.space import write_space
 from geomm_plugin.files.outputs import refuse_inputs
 from geomm_plugin.formats import (
     Format,
@@ -12,6 +14,7 @@ from geomm_plugin.formats import (
     existing,
     files_of,
     read_embeddings,
+    read_languages,
     refuse_neighbors,
     write_embeddings,
     writing_format,
@@ -29,7 +32,7 @@ class Converted:
 
 
 def convert(
-    source: str | Path,
+    source: str | Path | Mapping[str, str | Path],
     target: str | Path,
     *,
     max_words: int | None = None,
@@ -44,19 +47,29 @@ def convert(
 
     Parameters
     ----------
+    source
+        A file, or several by language, which go together into one file that holds them all.
     encoding
         The encoding of the words, e.g. "latin-1"; by default UTF-8.
     """
-    source, target = existing(as_path(source)), as_path(target)
+    files = source if isinstance(source, Mapping) else {"": source}
+    paths, target = {name: existing(as_path(file)) for name, file in files.items()}, as_path(target)
     written = writing_format(target, precision)
     outputs = written.outputs(target)
-    refuse_inputs(outputs, files_of(source), "Choose another name for the new file.")
+    inputs = [part for path in paths.values() for part in files_of(path)]
+    refuse_inputs(outputs, inputs, "Choose another name for the new file.")
     refuse_neighbors(target, outputs)
+    if isinstance(source, Mapping):
+        read = read_languages(paths, max_words=max_words, encoding=encoding)
+        write_space(read, target)
+        words, dimension = sum(map(len, read.values())), next(iter(read.values())).dimension
+        return Converted(written.name, words, dimension)
+    path = paths[""]
     job_count(jobs)  # an impossible number is an error
     with process_pool(None if cluster is None else jobs, cluster) as pool:
-        pool.check_files(files_of(source))
-        places = (source.absolute(), target.absolute()) if pool.client else (source, target)
-        job = Job(f"Converting {source}", _convert, (*places, written, max_words, encoding))
+        pool.check_files(inputs)
+        places = (path.absolute(), target.absolute()) if pool.client else (path, target)
+        job = Job(f"Converting {path}", _convert, (*places, written, max_words, encoding))
         (converted,) = pool.in_order([job])
     return converted
 
