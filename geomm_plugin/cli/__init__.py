@@ -100,7 +100,11 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object) -
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "GEOMM"},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "auto_envvar_prefix": "GEOMM",
+        "show_default": True,
+    },
     epilog="Options may also be set by environment variables, such as GEOMM_ALIGN_MAX_WORDS for "
     "--max-words of align, and many commands read them from a file: --config FILE.",
 )

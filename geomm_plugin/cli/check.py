@@ -6,16 +6,14 @@ from pathlib import Path
 
 import click
 
-from geomm_plugin.alignment.inspection import check
-from geomm_plugin.cli import options
+from geomm_plugin.alignment import check
+from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 
 
 @click.command(cls=Command)
-@click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
-)
+@click.argument("paths", nargs=-1, required=True, type=forms.PATH, metavar="PATH...")
 @options.run_options(as_json="a finding")
 def command(paths: tuple[Path, ...], run: options.Run) -> None:
     """Check that files of embeddings, saved mappers and folders of aligned files are whole.
@@ -34,6 +32,6 @@ def command(paths: tuple[Path, ...], run: options.Run) -> None:
         run.report([finding.row() for finding in findings])
     for finding in findings:
         if not run.json and (finding.problem or not run.quiet):
-            show(str(finding))
+            show(finding)
     if any(finding.problem for finding in findings):
         raise SystemExit(1)

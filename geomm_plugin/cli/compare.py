@@ -2,64 +2,55 @@
 
 from __future__ import annotations
 
-import json
-import os
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
 
 import click
 
-from geomm_plugin.cli import forms, options, task_files
-from geomm_plugin.cli.config import Configurable, command_line
-from geomm_plugin.cli.output import TableOutput, check_outputs, table_options, write_text
+from geomm_plugin import compare, registry
+from geomm_plugin.cli import forms, options
+from geomm_plugin.cli.config import Command, command_line, config_option
+from geomm_plugin.cli.task_files import Scoring, scoring_options
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.comparison import compare, warn_of_overlap
-from geomm_plugin.evaluation.mapper_choice import choose_mappers
-from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation import Comparison
+from geomm_plugin.evaluation.comparison import warn_of_overlap
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run
-from geomm_plugin.evaluation.translation import By, UnknownWords
+from geomm_plugin.files.atomic import append_row, open_rows
+from geomm_plugin.retrieval import Reranked
 
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
-@click.command(cls=Configurable)
+@click.command(cls=Command)
+@config_option
 @options.space_options()
 @options.fit_options(("all",))
-@options.tests_option
-@options.retrievals_option
-@options.metrics_option
-@options.by_option
-@options.oov_option
-@click.option(
+@scoring_options(options.tests_option)
+@options.several(
     "--task",
-    multiple=True,
-    metavar="NAME",
-    help="Score each mapper on this, too: sentences (with --texts), classify (with --train and "
-    "--test LANG=FILE). Repeatable.",
+    "Score each mapper on this, too: sentences (with --texts), classify (with --train and "
+    "--test LANG=FILE).",
+    type=forms.TASK,
 )
-@task_files.texts_option
-@task_files.train_option
-@click.option("--baseline", metavar="MAPPER", help="Test against this one; by default the first.")
-@click.option(
+@options.option("--baseline", "Test against this one; by default the first.", metavar="MAPPER")
+@options.switch(
     "--each-pair",
-    is_flag=True,
-    help="Fit every tested pair of languages alone, as papers do; by default all together.",
+    "Fit every tested pair of languages alone, as papers do; by default all together.",
 )
-@table_options
-@click.option(
+@options.table_options
+@options.option(
     "--html",
+    "Write a page with tables, charts and the words that changed to this file.",
     type=forms.OUTPUT,
-    help="Write a page with tables, charts and the words that changed to this file.",
 )
-@click.option(
+@options.option(
     "--save",
+    "Add each mapper's rows to this file as soon as they are there, one JSON object a line.",
     type=forms.OUTPUT,
-    help="Add each mapper's rows to this file as soon as they are there, one JSON object a line.",
 )
 @options.run_options(
     jobs="Mappers fitted at the same time, each in its own process; -1 is one for each core.",
@@ -68,17 +59,11 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 def command(
     files: options.SpaceFiles,
     fit: options.Fit,
-    test: tuple[str, ...],
-    retrieval: tuple[str, ...],
-    metric: tuple[str, ...],
-    by: By | None,
-    oov: UnknownWords,
+    scoring: Scoring,
     task: tuple[str, ...],
-    texts: tuple[str, ...],
-    train: tuple[str, ...],
     baseline: str | None,
     each_pair: bool,
-    output: TableOutput,
+    output: options.TableOutput,
     html: Path | None,
     save: Path | None,
     run: options.Run,
@@ -98,111 +83,86 @@ def command(
             --test en-es=test.txt --task sentences --texts en=s.en.txt --texts es=s.es.txt \\
             --task classify --train en=topics.en.tsv --test es=topics.es.tsv
     """
-    chosen = choose_mappers(fit.mapper, fit.set)
-    needed = any(mapper.needs_dictionary for mapper in chosen)
-    if needed and not fit.has_dictionaries:
-        raise ParameterError(options.NOTHING_TO_LEARN)
-    check_outputs()
-    ranked = options.make_retrievals(retrieval)
-    word_tests, task_tests = _divide(test, files.embeddings) if task else (list(test), [])
-    of_tasks = {"texts": texts, "train": train, "test": task_tests}
-    scored, task_sources = task_files.make_tasks(task, of_tasks, ranked, beside_words=True)
-    runs = RunsSoFar(save)
-    with run.shown(), runs.shown_if_stopped(output):
+    mappers = fit.make_mappers()
+    fit.check(mappers)
+    retrievals = options.make_retrievals(scoring.retrieval)
+    kinds = [registry.tasks[name] for name in dict.fromkeys(task)]
+    languages = forms.language_files(files.embeddings) if kinds else ()
+    of_tasks = tuple(spec for spec in scoring.test if spec.partition("=")[0] in languages)
+    texts = replace(scoring, test=of_tasks)
+    texts.check(kinds, beside_words=True)
+    with run.shown():
         read = files.read()
         learnt = fit.read(read)
-        tests = options.read_pairs(word_tests, read)
+        tests = options.read_pairs([s for s in scoring.test if s not in of_tasks], read)
         warn_of_overlap(learnt, tests)
-        sources = provenance_of(read, learnt.items(), tests.items()).with_files(task_sources)
-        runs.outcome = Comparison((), "", provenance=sources, each_pair=each_pair)
-        comparison = compare(
-            chosen,
-            read,
-            learnt,
-            tests,
-            retrievals=ranked,
-            metrics=metric or None,
-            baseline=baseline,
-            each_pair=each_pair,
-            by=by,
-            tasks=scored,
-            oov=oov,
-            answers=0 if html is None else ANSWERS,
-            jobs=run.jobs,
-            cluster=run.cluster,
-            on_run=runs.add,
-        )
-    show_all(replace(comparison, provenance=sources), output, html)
-
-
-def _divide(tests: Sequence[str], embeddings: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the test dictionaries, LANG-LANG=FILE, and the test texts of tasks, LANG=FILE."""
-    languages = {spec.partition("=")[0] for spec in embeddings}
-    of_tasks = [spec for spec in tests if spec.partition("=")[0] in languages]
-    return [spec for spec in tests if spec not in of_tasks], of_tasks
-
-
-def show_all(comparison: Comparison, output: TableOutput, html: Path | None) -> None:
-    """Print the table and write the page; what cannot be written costs nothing else."""
-    command = command_line(click.get_current_context())
-    with ExitStack() as steps:  # the last one first, each whatever became of the others
+        by_letters = [retrieval for retrieval in retrievals if isinstance(retrieval, Reranked)]
+        of_texts = [retrieval for retrieval in retrievals if retrieval not in by_letters]
+        tasks = [made for kind in kinds for made in texts.make(kind, of_texts, read)]
+        sources = provenance_of(read, learnt.items(), tests.items()).with_files(texts.files(kinds))
+        sources = replace(sources, command=command_line(click.get_current_context()))
+        empty = Comparison((), "", provenance=sources, each_pair=each_pair)
+        with _kept(empty, save, output) as on_run:
+            comparison = compare(
+                mappers,
+                read,
+                learnt,
+                tests,
+                retrievals=retrievals,
+                metrics=scoring.metric or None,
+                baseline=baseline,
+                each_pair=each_pair,
+                by=scoring.by,
+                tasks=tasks,
+                oov=scoring.oov,
+                answers=0 if html is None else ANSWERS,
+                jobs=run.jobs,
+                cluster=run.cluster,
+                on_run=on_run,
+            )
+    comparison = replace(comparison, provenance=sources)
+    try:
+        output.show(comparison)
+    finally:  # what cannot be written costs nothing else
         if html is not None:
-            steps.callback(_write_page, html, comparison, command)
-        steps.callback(output.show, comparison)
+            options.write_text(html, comparison.to_html())
     first = comparison.runs[0]
     if all(run.error is not None for run in comparison.runs):
         raise ParameterError(f"No mapper could be compared. {first.label}: {first.error}")
 
 
-def _write_page(path: Path, comparison: Comparison, command: str) -> None:
-    write_text(path, comparison.to_html(replace(comparison.provenance, command=command)))
+@contextmanager
+def _kept(
+    empty: Comparison, save: Path | None, output: options.TableOutput
+) -> Iterator[Callable[[Run], None]]:
+    """Give what takes runs in: each is saved at once, and shown where the rest does not come."""
+    runs: list[Run] = []
+    stream = None if save is None else open_rows(save)
+    is_full = False
 
-
-class RunsSoFar:
-    """What is there of a comparison while it goes on: saved at once, shown where it is stopped."""
-
-    def __init__(self, save: Path | None) -> None:
-        self.runs: list[Run] = []
-        self.save = save
-        self.file: TextIO | None = None
-        self.outcome = Comparison((), "")  # what is known of all runs: where the data come from
-
-    def add(self, run: Run) -> None:
-        """Take a run in, and save its rows; a disk that is full must not end the comparison."""
-        self.runs.append(run)
-        if self.save is None:
+    def add(run: Run) -> None:
+        nonlocal is_full
+        runs.append(run)
+        if stream is None or is_full:
             return
-        rows = replace(self.outcome, runs=(run,), baseline=run.label).rows
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         try:
-            if self.file is None:  # open until the end: who reads a pipe would not come again
-                torn = self.save.is_file() and self.save.read_bytes()[-1:] not in (b"", b"\n")
-                self.file = self.save.open("a", encoding="utf-8", errors="surrogateescape")
-                self.file.write("\n" if torn else "")  # behind a line that a kill tore off
-            self.file.write(lines)
-            self.file.flush()
-            if self.save.is_file():  # a pipe has no disk
-                os.fsync(self.file.fileno())
-        except OSError as error:
-            self.save = None
+            for row in replace(empty, runs=(run,), baseline=run.label).rows:
+                append_row(stream, row)
+        except OSError as error:  # it must not end the comparison
+            is_full = True
             warnings.warn(
-                f"Cannot save rows to {error.filename or 'the file of --save'}: {error.strerror}. "
-                "The comparison goes on without.",
+                f"Cannot save rows to {save}: {error.strerror}. The comparison goes on without.",
                 stacklevel=2,
             )
 
-    @contextmanager
-    def shown_if_stopped(self, output: TableOutput) -> Iterator[None]:
-        """Print the rows that are there where the rest does not come: Ctrl-C, a signal."""
-        try:
-            yield
-        except (KeyboardInterrupt, SystemExit):
-            if self.runs:
-                with suppress(OSError):
-                    runs = tuple(self.runs)
-                    output.show(replace(self.outcome, runs=runs, baseline=runs[0].label))
-            raise
-        finally:
-            if self.file is not None:
-                with suppress(OSError):  # a warning said so already
-                    self.file.close()
+    try:
+        yield add
+    except (KeyboardInterrupt, SystemExit):
+        if runs:
+            with suppress(OSError):
+                output.show(replace(empty, runs=tuple(runs), baseline=runs[0].label))
+        raise
+    finally:
+        if stream is not None:
+            with suppress(OSError):  # a warning said so already
+                stream.close()

@@ -1,4 +1,4 @@
-"""A command of geomm: its help in groups, its options also from the environment and from a file.
+"""A command of geomm: its help under headings, its outputs, and options from elsewhere.
 
 `--config align.toml`: a key is the long name of an option, what may be repeated is a list, what is
 NAME=VALUE is a table:
@@ -36,8 +36,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from geomm_plugin.cli.forms import PAIR_FILE, Named, Written
+from geomm_plugin.alignment.record import MAPPER, NAME, recorded_options
+from geomm_plugin.alignment.space import space_files
+from geomm_plugin.cli.forms import FILE, LANG_FILE, PAIR_FILE, Named, Output, is_space
 from geomm_plugin.errors import FileError, GeommError, ParameterError, did_you_mean
+from geomm_plugin.files.atomic import check_output
+from geomm_plugin.files.outputs import is_stream, refuse_inputs
+from geomm_plugin.formats import files_of
+from geomm_plugin.retrieval.neighborhood_file import means_beside
+from geomm_plugin.storage import JSON_NAME, saved_files
 
 # Options under their headings, in the order of --help: first what a first reader needs.
 HEADINGS = {
@@ -49,56 +56,30 @@ HEADINGS = {
     "markdown csv latex html save results font",
     "Running": "jobs cluster resume port no-browser config quiet verbose help",
 }
-PLACES = {
-    name: (heading, place)
-    for heading, names in HEADINGS.items()
-    for place, name in enumerate(names.split())
-}
 KEYS = {"embeddings": "vectors"}  # of arguments; others have their own name
 CONFIGURATION = "geomm_plugin.configuration"  # the file, in click's Context.meta
-KINDS = {"list": list, "table": dict}  # values of TOML that are more than one text
-_LARGEST = 2**24  # bytes
 
 
 class Command(click.Command):
-    """A command that shows its options under headings, and reports misspelt variables."""
+    """A command that shows its options under headings, and looks at what it is given first."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, heading by heading."""
-        rows: dict[str, list[tuple[int, tuple[str, str]]]] = {name: [] for name in HEADINGS}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record and isinstance(parameter, click.Option):
-                heading, place = PLACES.get(keys_of(parameter)[0], ("Method", len(PLACES)))
-                rows[heading].append((place, record))
-        for heading, found in rows.items():
-            if found:
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        records = {keys_of(option)[0]: option.get_help_record(ctx) for option in options}
+        for heading, names in HEADINGS.items():
+            if found := [record for name in names.split() if (record := records.get(name))]:
                 with formatter.section(heading):
-                    formatter.write_dl([record for _, record in sorted(found)])
+                    formatter.write_dl(found)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what came from elsewhere than the command line is checked before."""
+        """Run the command, if its variables have a meaning and its outputs are no inputs."""
         _warn_of_variables(ctx)
         for parameter in self.params:
-            if isinstance(parameter.type, Written):
-                _check_output(ctx, parameter)
+            if isinstance(parameter.type, Output):
+                _check_folder(ctx, parameter)
+        _check_outputs(ctx)
         return super().invoke(ctx)
-
-
-class Configurable(Command):
-    """A command with --config."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        option = click.Option(
-            ["--config"],
-            type=click.Path(path_type=Path, dir_okay=False),
-            is_eager=True,
-            expose_value=False,
-            callback=_use,
-            help="Take options from this TOML file; those on the command line win.",
-        )
-        self.params.append(option)
 
 
 def command_line(context: click.Context) -> str:
@@ -112,13 +93,13 @@ def command_line(context: click.Context) -> str:
         is_default = context.get_parameter_source(name) is ParameterSource.DEFAULT
         if not parameter.expose_value or is_default:
             continue
-        value = context.params[name]
+        values = context.params[name]
+        values = values if isinstance(values, tuple) else (values,)
         if not isinstance(parameter, click.Option):
-            words += [str(item) for item in (value if parameter.nargs != 1 else [value])]
+            words += map(str, values)
         elif parameter.is_flag:
-            words += parameter.opts[:1] if value else parameter.secondary_opts[:1]
+            words += parameter.opts[:1] * values[0]
         else:
-            values = value if parameter.multiple else [value]
             words += [word for item in values for word in (parameter.opts[0], str(item))]
     return shlex.join(words)
 
@@ -135,9 +116,8 @@ def keys_of(parameter: click.Parameter) -> list[str]:
 def _warn_of_variables(ctx: click.Context) -> None:
     """Name the variables of the environment that are meant for this command, and are no option."""
     prefix = f"{ctx.auto_envvar_prefix}_"
-    known = [
-        prefix + key.replace("-", "_").upper() for p in ctx.command.params for key in keys_of(p)
-    ]
+    keys = [key for parameter in ctx.command.params for key in keys_of(parameter)]
+    known = [prefix + key.replace("-", "_").upper() for key in keys]
     for name in os.environ:
         if name.startswith(prefix) and name not in known:
             warnings.warn(
@@ -147,7 +127,7 @@ def _warn_of_variables(ctx: click.Context) -> None:
             )
 
 
-def _check_output(ctx: click.Context, parameter: click.Parameter) -> None:
+def _check_folder(ctx: click.Context, parameter: click.Parameter) -> None:
     """Refuse an output that a file names, where it leads out of that file's folder."""
     name, file = parameter.name or "", ctx.meta.get(CONFIGURATION)
     if file is None or ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP:
@@ -160,10 +140,61 @@ def _check_output(ctx: click.Context, parameter: click.Parameter) -> None:
         )
 
 
+def _check_outputs(ctx: click.Context) -> None:
+    """Find out before the work whether all files can be written, and that none is an input.
+
+    An input is every other file that the command was given: by an argument, an option, the
+    environment or a configuration, and what is read beside it.
+    """
+    given = {each: ctx.params.get(each.name or "") for each in ctx.command.params}
+    outputs = [
+        path
+        for parameter, path in given.items()
+        if path and isinstance(parameter.type, Output) and not parameter.type.dir_okay
+    ]
+    if not outputs:
+        return
+    inputs = [path for each, value in given.items() for path in _files_read(each, value)]
+    inputs += filter(None, [ctx.meta.get(CONFIGURATION)])
+    refuse_inputs(outputs, inputs, "Choose another name for the output.")
+    for number, output in enumerate(outputs):
+        check_output(output)
+        others = map(os.path.realpath, outputs[:number])
+        if not is_stream(output) and os.path.realpath(output) in others:
+            raise ParameterError(f"{output} is named for two outputs. Choose a file for each.")
+
+
+def _files_read(parameter: click.Parameter, value: Any) -> Iterator[Path]:
+    """Return the files that a parameter names, and what is read beside them."""
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    kind = parameter.type
+    if kind is LANG_FILE and isinstance(parameter, click.Argument):
+        named = [Path(text.partition("=")[2]) for text in values if "=" in text]
+        for path in space_files(Path(values[0])).values() if is_space(values) else named:
+            yield from files_of(path) if path.exists() else ()
+            yield from (path.parent / NAME, path.parent / MAPPER / JSON_NAME)
+            yield from filter(None, [means_beside(path)])
+        yield from (file for text in values for file in saved_files(Path(text)))
+    elif isinstance(kind, Named) and kind.has_path:
+        yield from (Path(text.partition("=")[2]) for text in values)
+    elif isinstance(kind, click.Path) and not isinstance(kind, Output):
+        yield from (file for path in values for file in saved_files(path) or [path])
+
+
 def _use(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
     if value is not None and not ctx.resilient_parsing:
         ctx.default_map = _File(value, ctx).read()
         ctx.meta[CONFIGURATION] = value
+
+
+config_option = click.option(
+    "--config",
+    type=FILE,
+    is_eager=True,
+    expose_value=False,
+    callback=_use,
+    help="Take options from this TOML file; those on the command line win.",
+)
 
 
 class _File:
@@ -199,32 +230,19 @@ class _File:
 
     def _content(self) -> dict[str, Any]:
         """Read TOML, or the options in the record of an alignment, align.json."""
+        is_record = self.path.suffix == ".json"
         try:
-            with self.path.open("rb") as file:
-                content = file.read(_LARGEST + 1)
+            self.text = self.path.read_text("utf-8-sig")
+            return recorded_options(self.path) if is_record else tomllib.loads(self.text)
+        except GeommError:
+            raise
         except OSError as error:
             raise FileError(
                 f"Cannot read the configuration {self.path}: {error.strerror}."
             ) from error
-        if len(content) > _LARGEST:
-            raise FileError(f"{self.path} is too large for a configuration.")
-        kind = "record of a run" if self.path.suffix == ".json" else "TOML"
-        try:
-            self.text = content.decode("utf-8-sig")
-            return self._recorded() if kind != "TOML" else tomllib.loads(self.text)
-        except GeommError:
-            raise
-        except RecursionError:
-            problem = "its arrays are nested too deeply"
-        except ValueError as error:  # of TOML, JSON and UTF-8
-            problem = str(error)
-        raise ParameterError(f"{self.path} is no {kind}: {problem}.")
-
-    def _recorded(self) -> dict[str, Any]:
-        """Return what a run wrote of its options, out of a record that is whole."""
-        from geomm_plugin.alignment.record import recorded_options
-
-        return recorded_options(self.path)
+        except (ValueError, RecursionError) as error:  # of TOML, JSON and UTF-8
+            kind = "record of a run" if is_record else "TOML"
+            raise ParameterError(f"{self.path} is no {kind}: {error}.") from error
 
     def _names(self, content: dict[str, Any], key: str) -> list[str]:
         """Take the list that patterns stand for out of a file, unless it is an option itself."""
@@ -255,13 +273,13 @@ class _File:
 
     def _given(self, key: str, parameter: click.Parameter, value: Any) -> Any:
         """Return a value as it would be typed: one text, or several."""
-        if isinstance(parameter.type, Named):
-            return list(self._named(key, parameter.type, value))
-        is_path = isinstance(parameter.type, click.Path)
+        kind = parameter.type
+        is_path = isinstance(kind, click.Path)
+        if isinstance(kind, Named):
+            return list(self._named(key, kind, value))
         if parameter.nargs == 1 and not getattr(parameter, "multiple", False):
             return self._text(key, value, is_path)
-        several = value if isinstance(value, list) else [value]
-        return [self._text(key, each, is_path) for each in several]
+        return [self._text(key, each, is_path) for each in _listed(value)]
 
     def _named(self, key: str, kind: Named, value: Any) -> Iterator[str]:
         """Yield NAME=VALUE for a table, a pattern or a list of such texts."""
@@ -276,11 +294,11 @@ class _File:
             value = {name: value.replace(mark, name) for name in self.names[mark]}
         if isinstance(value, dict):
             for name, entry in value.items():
-                entries = entry if isinstance(entry, list) else [entry]
-                texts = [self._text(f"{key}.{name}", each, kind.has_path) for each in entries]
+                where = f"{key}.{name}"
+                texts = [self._text(where, each, kind.has_path) for each in _listed(entry)]
                 yield from (f"{name}={t}" for t in (texts if kind.has_path else [",".join(texts)]))
             return
-        for each in value if isinstance(value, list) else [value]:
+        for each in _listed(value):
             name, equals, text = self._text(key, each, False).partition("=")
             if not equals:
                 raise self._error(key, f"'{key}' takes a table, such as en = 'en.vec', or a list.")
@@ -291,10 +309,11 @@ class _File:
         if isinstance(value, bool):
             return str(value).lower()
         if not isinstance(value, (str, int, float)):
-            kind = next((f"a {n}" for n, t in KINDS.items() if isinstance(value, t)), "a date")
-            raise self._error(key, f"'{key}' takes a text or a number, not {kind}.")
+            kinds: dict[object, str] = {list: "list", dict: "table"}
+            kind = kinds.get(type(value), "date")
+            raise self._error(key, f"'{key}' takes a text or a number, not a {kind}.")
         text = value if isinstance(value, str) else repr(value)
-        return _seen_from(self.path.parent, text) if is_path and text not in ("", "-") else text
+        return str(self.path.parent / text) if is_path and text not in ("", "-") else text
 
     def _error(self, key: str, sentence: str) -> ParameterError:
         """Return an error with the file, and the line where a key stands in it."""
@@ -307,9 +326,5 @@ class _File:
         return ParameterError(f"{self.path}{next(lines, '')}: {sentence}")
 
 
-def _seen_from(folder: Path, text: str) -> str:
-    """Return a path in a folder; one that leads out of it does not need the folder to be there."""
-    if not text.startswith(".."):
-        return str(folder / text)
-    path = Path(os.path.realpath(folder), text)
-    return os.path.normpath(path) if folder.is_absolute() else os.path.relpath(path)
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import click
 
-from geomm_plugin.cli import options
+from geomm_plugin import SharedSpace
+from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
-from geomm_plugin.shared_space import SharedSpace
 
 
 @click.command(cls=Command)
 @options.space_options()
-@click.option(
-    "-k",
-    default=10,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Neighbours in each mean, as in --retrieval csls:k=10.",
+@options.option(
+    "-k", "Neighbours in each mean, as in --retrieval csls:k=10.", default=10, type=forms.COUNT
 )
 @options.run_options(jobs=options.THREADS, default=None, cluster=True)
 def command(files: options.SpaceFiles, k: int, run: options.Run) -> None:
@@ -33,8 +29,6 @@ def command(files: options.SpaceFiles, k: int, run: options.Run) -> None:
         geomm neighborhoods en=aligned/en.vec es=aligned/es.vec
     """
     with run.shown():
-        space = SharedSpace(files.read())
-        paths = space.save_neighborhoods(k, jobs=run.jobs, cluster=run.cluster)
-    if not run.quiet:
-        for path in paths:
-            show(f"Wrote {path}")
+        paths = SharedSpace(files.read()).save_neighborhoods(k, jobs=run.jobs, cluster=run.cluster)
+    for path in () if run.quiet else paths:
+        show(f"Wrote {path}")

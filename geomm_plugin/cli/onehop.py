@@ -5,35 +5,30 @@ from __future__ import annotations
 import click
 
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Configurable
-from geomm_plugin.cli.output import TableOutput, check_outputs, table_options
-from geomm_plugin.evaluation.mapper_choice import choose_mappers
+from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.evaluation.one_hop import DEFAULT_METHODS, MAPPERS, METHODS, one_hop
-from geomm_plugin.registry import as_retrieval
 
 
-@click.command(cls=Configurable)
+@click.command(cls=Command)
+@config_option
 @options.space_options()
 @options.fit_options(MAPPERS)
 @options.tests_option
-@click.option(
-    "--pivot", metavar="LANG", help="The language in between; by default the only possible one."
+@options.option(
+    "--pivot", "The language in between; by default the only possible one.", metavar="LANG"
 )
 @options.retrieval_option
-@click.option(
+@options.several(
     "--method",
-    multiple=True,
+    "How to go through the pivot; pivot_space is the paper's own composition.",
     type=click.Choice(METHODS),
     default=DEFAULT_METHODS,
-    show_default=True,
-    help="How to go through the pivot; pivot_space is the paper's own composition. Repeatable.",
 )
-@click.option(
+@options.switch(
     "--disjoint-pivot",
-    is_flag=True,
-    help="Let the two training dictionaries share no pivot word, as in the paper.",
+    "Let the two training dictionaries share no pivot word, as in the paper.",
 )
-@table_options
+@options.table_options
 @options.run_options()
 def command(
     files: options.SpaceFiles,
@@ -43,7 +38,7 @@ def command(
     retrieval: str,
     method: tuple[str, ...],
     disjoint_pivot: bool,
-    output: TableOutput,
+    output: options.TableOutput,
     run: options.Run,
 ) -> None:
     """Translate from one language to another through a third, and compare the ways to do it.
@@ -57,18 +52,15 @@ def command(
         geomm onehop fr=wiki.fr.vec it=wiki.it.vec pt=wiki.pt.vec --dictionary fr-it=fr-it.txt \\
             --dictionary it-pt=it-pt.txt --test fr-pt=fr-pt.txt
     """
-    check_outputs()
-    chosen = choose_mappers(fit.mapper, fit.set)
-    ranked = as_retrieval(retrieval)
+    mappers = fit.make_mappers()
+    (ranked,) = options.make_retrievals([retrieval])
     with run.shown():
         read = files.read()
-        train = fit.read(read)
-        tests = options.read_pairs(test, read)
         table = one_hop(
             read,
-            train,
-            tests,
-            mappers=chosen,
+            fit.read(read),
+            options.read_pairs(test, read),
+            mappers=mappers,
             pivot=pivot,
             retrieval=ranked,
             disjoint=disjoint_pivot,

@@ -1,14 +1,14 @@
-"""Options that mean the same in every command, and the texts they are made of.
+"""Options that mean the same in every command.
 
 A *group* adds several options to a command, which gets them as one object: `@fit_options("geomm")`
-gives it `fit: Fit`.
+gives it `fit: Fit`. What is not in a group a command passes on under the name of its option.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,29 +18,28 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from geomm_plugin import progress
+from geomm_plugin import load_mapper, progress
+from geomm_plugin.alignment import aligned_space
 from geomm_plugin.alignment.inputs import with_alike_words
-from geomm_plugin.alignment.space import aligned_space
 from geomm_plugin.cli import forms
-from geomm_plugin.cli.terminal import show, show_json
+from geomm_plugin.cli.forms import language_files, language_pair
+from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.dictionary import Dictionary, read_dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, LanguagesError, ParameterError
-from geomm_plugin.formats import check_exists, find_format, read_languages
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation.mapper_choice import choose_mappers
+from geomm_plugin.evaluation.table import Table
+from geomm_plugin.files import disk
+from geomm_plugin.files.atomic import atomic_file
+from geomm_plugin.formats import read_languages
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_mapper, as_retrieval
-from geomm_plugin.registry.parameters import split_spec, split_specs
+from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import load_mapper
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-NOTHING_TO_LEARN = (
-    "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical LANG-LANG to "
-    "take words that are spelt alike, or choose a mapper that needs no dictionary: --mapper "
-    "geomm_unsup."
-)
 CORES = "Work on so many cores at the same time; -1 is all of them. The result is the same."
 THREADS = (
     "Compare words in so many threads; -1 is one for each core. By default the threads of BLAS "
@@ -49,65 +48,20 @@ THREADS = (
 ENCODING = "geomm_plugin.encoding"  # where the context of a command holds that of dictionaries
 WRITTEN = "written"  # what --json prints is one object
 
-tests_option = click.option(
-    "--test",
-    "-t",
-    multiple=True,
-    required=True,
-    type=forms.PAIR_FILE,
-    help="Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt. Repeatable.",
-)
-retrieval_option = click.option(
-    "--retrieval",
-    "-r",
-    default="csls",
-    show_default=True,
-    type=forms.RETRIEVAL,
-    help="How target words are ranked, e.g. cosine or csls:k=5.",
-)
-retrievals_option = click.option(
-    "--retrieval",
-    "-r",
-    multiple=True,
-    default=("csls",),
-    show_default=True,
-    type=forms.RETRIEVAL,
-    help="How target words are ranked, e.g. cosine or csls:k=5. Repeatable.",
-)
-metrics_option = click.option(
-    "--metric",
-    multiple=True,
-    type=forms.METRIC,
-    help="e.g. p@1; by default all. Without mrr large vocabularies take less time. Repeatable.",
-)
-by_option = click.option(
-    "--by",
-    type=click.Choice(["spelling", "frequency", "translations"]),
-    help="Show P@1 of groups of words, too: of identical, cognate and different spelling; by "
-    "frequency; by number of translations.",
-)
-oov_option = click.option(
-    "--oov",
-    type=click.Choice(["skip", "wrong"]),
-    default="skip",
-    show_default=True,
-    help="Test words outside the vocabularies: leave them out, or count them as errors.",
-)
-precision_option = click.option(
-    "--precision",
-    type=click.IntRange(min=1, max=20),
-    metavar="DIGITS",
-    help="Digits after the decimal point in text files, e.g. 5; by default all that float32 has.",
-)
+
+def option(names: str, text: str, **settings: Any) -> Decorator:
+    """Return an option by its names, "--output -o", its help, and what else click takes."""
+    return click.option(*names.split(), help=text, **settings)
 
 
-encoding_option = click.option(
-    "--encoding",
-    metavar="NAME",
-    expose_value=False,
-    callback=lambda context, _, name: context.meta.__setitem__(ENCODING, name),
-    help="The encoding of dictionaries that are not in UTF-8, e.g. latin-1.",
-)
+def switch(names: str, text: str) -> Decorator:
+    """Return an option without a value."""
+    return option(names, text, is_flag=True)
+
+
+def several(names: str, text: str, **settings: Any) -> Decorator:
+    """Return an option that may be given more than once."""
+    return option(names, f"{text} Repeatable.", multiple=True, **settings)
 
 
 def as_group(group: str, kind: type, *options: Decorator) -> Decorator:
@@ -125,8 +79,8 @@ def as_group(group: str, kind: type, *options: Decorator) -> Decorator:
             return command(*args, **values, **{group: kind(**own)})
 
         added: Any = with_group
-        for option in reversed(options):
-            added = option(added)
+        for each in reversed(options):
+            added = each(added)
         names = {parameter.name for parameter in added.__click_params__[before:]}
         return added
 
@@ -152,14 +106,28 @@ class Fit:
         """Return the one mapper chosen."""
         return as_mapper(self.mapper, self.set)
 
+    def make_mappers(self) -> list[Mapper]:
+        """Return all mappers chosen."""
+        return choose_mappers(self.mapper, self.set)
+
+    def check(self, mappers: Iterable[Mapper]) -> None:
+        """Refuse mappers that have nothing to learn from."""
+        if not self.has_dictionaries and any(mapper.needs_dictionary for mapper in mappers):
+            raise ParameterError(
+                "There is nothing to learn from. Give --dictionary LANG-LANG=FILE, or --identical "
+                "LANG-LANG to take words that are spelt alike, or choose a mapper that needs no "
+                "dictionary: --mapper geomm_unsup."
+            )
+
     def read(self, embeddings: Mapping[str, Embeddings]) -> dict[tuple[str, str], Dictionary]:
         """Read the dictionaries; make those of identical words and cognates."""
-        same, nearly = (
-            [language_pair(name, embeddings) for name in names]
-            for names in (self.identical, self.cognates)
-        )
         pairs = read_pairs(self.dictionary, embeddings)
-        return with_alike_words(pairs, embeddings, same, nearly)
+        return with_alike_words(pairs, embeddings, *self.alike(embeddings))
+
+    def alike(self, languages: Iterable[str]) -> Iterator[list[tuple[str, str]]]:
+        """Yield the pairs of languages whose identical words are a dictionary, and of cognates."""
+        for names in (self.identical, self.cognates):
+            yield [language_pair(name, languages) for name in names]
 
 
 def fit_options(
@@ -176,55 +144,55 @@ def fit_options(
     what
         What the mapper is for, in the help.
     """
-    several = isinstance(default, tuple)
     usual = "A name that `geomm mappers` lists, e.g. geomm:regularization=100"
-    given = [_dictionary_option, encoding_option, _identical_option, _cognates_option]
-    options = [
-        *(given if learns else []),
-        click.option(
-            "--mapper",
-            "-m",
-            multiple=several,
-            default=default,
-            show_default=True,
-            type=forms.MAPPERS if several else forms.MAPPER,
-            help=what or usual + (", or all. Repeatable." if several else "."),
-        ),
-        click.option(
-            "--set",
-            "-s",
-            multiple=True,
-            type=forms.SETTING,
-            help="A parameter of the mapper, e.g. regularization=100. Repeatable.",
-        ),
-    ]
-    return as_group("fit", Fit, *options)
+    if isinstance(default, tuple):
+        mapper = several("--mapper -m", f"{usual}, or all.", default=default, type=forms.MAPPERS)
+    else:
+        mapper = option("--mapper -m", what or f"{usual}.", default=default, type=forms.MAPPER)
+    parameter = several(
+        "--set -s", "A parameter of the mapper, e.g. regularization=100.", type=forms.SETTING
+    )
+    return as_group("fit", Fit, *(_dictionary_options if learns else ()), mapper, parameter)
 
 
-_dictionary_option = click.option(
-    "--dictionary",
-    "-d",
-    multiple=True,
+encoding_option = option(
+    "--encoding",
+    "The encoding of dictionaries that are not in UTF-8, e.g. latin-1.",
+    metavar="NAME",
+    expose_value=False,
+    callback=lambda context, _, name: context.meta.__setitem__(ENCODING, name),
+)
+_dictionary_options = (
+    several(
+        "--dictionary -d",
+        "Training dictionary of a pair of languages, e.g. en-es=en-es.0-5000.txt.",
+        type=forms.PAIR_FILE,
+    ),
+    several(
+        "--identical",
+        "Use the words that both languages spell alike as a dictionary.",
+        type=forms.PAIR,
+    ),
+    several(
+        "--cognates",
+        "Use the words that are each other's most alike in spelling as a dictionary.",
+        type=forms.PAIR,
+    ),
+    encoding_option,
+)
+tests_option = several(
+    "--test -t",
+    "Test dictionary of a pair of languages, e.g. en-es=en-es.5000-6500.txt.",
+    required=True,
     type=forms.PAIR_FILE,
-    help="Training dictionary of a pair of languages, e.g. en-es=en-es.0-5000.txt. Repeatable.",
 )
-_identical_option = click.option(
-    "--identical",
-    multiple=True,
-    type=forms.PAIR,
-    help="Use the words that both languages spell alike as a dictionary. Repeatable.",
-)
-_cognates_option = click.option(
-    "--cognates",
-    multiple=True,
-    type=forms.PAIR,
-    help="Use the words that are each other's most alike in spelling as a dictionary. Repeatable.",
-)
-_max_words_option = click.option(
-    "--max-words",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Read only the first (most frequent) N words of each file.",
+RANKED = "How target words are ranked, e.g. cosine or csls:k=5."
+retrieval_option = option("--retrieval -r", RANKED, default="csls", type=forms.RETRIEVAL)
+precision_option = option(
+    "--precision",
+    "Digits after the decimal point in text files, e.g. 5; by default all that float32 has.",
+    type=click.IntRange(min=1, max=20),
+    metavar="DIGITS",
 )
 
 
@@ -241,38 +209,40 @@ class SpaceFiles:
         """The saved mapper, if one was named."""
         return None if self.model is None else load_mapper(self.model)
 
-    def paths(self) -> dict[str, str]:
-        """Return the path of each language; all are there, in a known format."""
-        return existing_files(self.embeddings)
-
-    def read(self) -> dict[str, Embeddings]:
-        """Read all files; all paths are looked at before the first file is read."""
-        return read_languages(self.paths(), max_words=self.max_words)
+    def read(self, specs: Sequence[str] | None = None) -> dict[str, Embeddings]:
+        """Read all files, or some; all paths are looked at before the first file is read."""
+        chosen = language_files(self.embeddings if specs is None else specs)
+        return read_languages(chosen, max_words=self.max_words)
 
     def space_of(self, read: Mapping[str, Embeddings]) -> SharedSpace:
         """Return the space of what was read: mapped, or aligned already."""
         return aligned_space(read) if self.mapper is None else self.mapper.map(read)
 
 
-def space_options(*, files: bool = True, model: str = "") -> Decorator:
+def space_options(
+    arguments: str = "LANG=FILE...", *, required: bool = True, model: str = ""
+) -> Decorator:
     """Add what is read; the command gets it as `files`.
 
     Parameters
     ----------
-    files
-        Whether the arguments are LANG=FILE...; else the command finds them among its own.
+    arguments
+        Their form; where they are not files alone, the command itself finds the files among them.
     model
         The help of --model, if there is one.
     """
-    options: list[Decorator] = []
-    if files:
-        argument = click.argument(
-            "embeddings", nargs=-1, required=True, type=forms.LANG_FILE, metavar="LANG=FILE..."
-        )
-        options.append(argument)
-    options.append(_max_words_option)
+    settings: Any = {"nargs": -1, "required": required, "type": forms.LANG_FILE}
+    options: list[Decorator] = [
+        click.argument("embeddings", metavar=arguments, **settings),
+        option(
+            "--max-words",
+            "Read only the first (most frequent) N words of each file.",
+            type=forms.COUNT,
+            metavar="N",
+        ),
+    ]
     if model:
-        options.append(click.option("--model", type=click.Path(path_type=Path), help=model))
+        options.append(option("--model", model, type=forms.PATH))
     return as_group("files", SpaceFiles, *options)
 
 
@@ -289,7 +259,7 @@ class Run:
         """Show the progress of what is done inside."""
         return progress.shown(self.quiet)
 
-    def report(self, content: Any, text: str = "") -> None:
+    def report(self, content: Any, text: object = "") -> None:
         """Print JSON, if it was asked for, or a text, unless nothing is to be printed."""
         if self.json:
             show_json(json.dumps(content, ensure_ascii=False))
@@ -309,23 +279,21 @@ def run_options(
     as_json
         What --json has an object for, if there is such an option; or WRITTEN.
     """
-    options: list[Decorator] = [
-        click.option("--quiet", "-q", is_flag=True, help="No progress and no summary."),
-        click.option(
-            "--verbose",
-            "-v",
+    options = [
+        switch("--quiet -q", "No progress and no summary."),
+        option(
+            "--verbose -v",
+            "A line for each stage on standard error: what, how much, how long.",
             is_flag=True,
             expose_value=False,
             callback=_be_verbose,
-            help="A line for each stage on standard error: what, how much, how long.",
         ),
     ]
     if jobs:
-        several = {"type": int, "default": default, "show_default": True, "metavar": "N"}
-        options.append(click.option("--jobs", "-j", help=jobs, **several))  # type: ignore[arg-type]
+        options.append(option("--jobs -j", jobs, type=int, default=default, metavar="N"))
     if cluster:
         text = "Work on a Dask cluster, e.g. tcp://scheduler:8786, which must see the same files."
-        options.append(click.option("--cluster", metavar="ADDRESS", help=text))
+        options.append(option("--cluster", text, metavar="ADDRESS"))
     if as_json:
         options.append(json_option(as_json))
     return as_group("run", Run, *options)
@@ -333,9 +301,9 @@ def run_options(
 
 def json_option(each: str) -> Decorator:
     """Return the option --json, which prints an object for each of something."""
-    text = f"Print a JSON list, one object {each}."
-    text = "Print what was written as one JSON object." if each == WRITTEN else text
-    return click.option("--json", is_flag=True, help=text)
+    if each == WRITTEN:
+        return switch("--json", "Print what was written as one JSON object.")
+    return switch("--json", f"Print a JSON list, one object {each}.")
 
 
 def _be_verbose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -343,97 +311,90 @@ def _be_verbose(context: click.Context, parameter: click.Parameter, value: bool)
         context.with_resource(progress.verbose())
 
 
-def make_retrieval(choice: str, with_probabilities: bool) -> Retrieval:
-    """Return the retrieval of --retrieval; by default one with probabilities, if they are asked."""
-    source = click.get_current_context().get_parameter_source("retrieval")
-    if with_probabilities and source is ParameterSource.DEFAULT:
-        choice = "reranked"
-    return as_retrieval(choice)
+@dataclass(frozen=True)
+class TableOutput:
+    """How a command was asked to show its table; by default as columns of text."""
+
+    markdown: bool
+    csv: bool
+    json: bool
+    latex: Path | None
+
+    def __post_init__(self) -> None:
+        if self.markdown + self.csv + self.json > 1:
+            raise ParameterError("Choose one of --markdown, --csv and --json.")
+
+    def show(self, table: Table) -> None:
+        """Print the table, and, whether it could be printed or not, write it as LaTeX if asked."""
+        try:
+            if self.json:
+                show_json(table.to_json())
+            elif self.csv:
+                show_data(table.to_csv())
+            elif self.markdown:
+                show(table.to_markdown(), nl=False)
+            else:
+                show(table)
+        finally:
+            if self.latex is not None:
+                write_text(self.latex, table.to_latex())
 
 
-def make_retrievals(choices: Iterable[str]) -> list[Retrieval]:
-    """Make the retrievals chosen, each once."""
+table_options = as_group(
+    "output",
+    TableOutput,
+    switch("--markdown", "Print the table in Markdown."),
+    switch("--csv", "Print all numbers as CSV."),
+    json_option("a row"),
+    option("--latex", "Write the table to this file, too, in LaTeX (booktabs).", type=forms.OUTPUT),
+)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all."""
+    with atomic_file(path) as part:
+        disk.write_file(part, text.encode("utf-8", "backslashreplace"))
+
+
+def was_typed(name: str) -> bool:
+    """True if a parameter of the running command stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def is_default(name: str) -> bool:
+    """True if nothing was said of a parameter: no line, no variable, no file."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.DEFAULT
+
+
+def make_retrievals(choices: Iterable[str], with_probabilities: bool = False) -> list[Retrieval]:
+    """Make the retrievals of --retrieval, each once.
+
+    Parameters
+    ----------
+    with_probabilities
+        Whether the default is the retrieval that has them.
+    """
+    choices = ["reranked"] if with_probabilities and is_default("retrieval") else choices
     made = map(as_retrieval, choices)
     return list({retrieval.label: retrieval for retrieval in made}.values())
 
 
-def existing_files(specs: Iterable[str]) -> dict[str, str]:
-    """Return the paths of LANG=FILE arguments by language; each is there, in a known format."""
-    specs = list(specs)
-    for spec in specs:
-        refuse_no_files(spec)
-    paths = split_specs(with_space(specs), "LANG=FILE, e.g. en=wiki.en.vec")
-    for path in paths.values():
-        check_exists(Path(path))
-        find_format(Path(path))
-    return paths
-
-
-def with_space(specs: Sequence[str]) -> Sequence[str]:
-    """Return LANG=FILE for each language, also where one path stands for all of them."""
-    if not is_space(specs):
-        return specs
-    from geomm_plugin.alignment.space import space_files
-
-    return [f"{name}={path}" for name, path in space_files(Path(specs[0])).items()]
-
-
-def is_space(arguments: Sequence[str]) -> bool:
-    """True if one path stands for all languages: an aligned folder, a file of several."""
-    from geomm_plugin.alignment.record import NAME
-
-    if len(arguments) != 1 or "=" in arguments[0]:
-        return False
-    path = Path(arguments[0])
-    return (path / NAME).is_file() or (path.is_file() and bool(find_format(path).languages(path)))
-
-
-def refuse_no_files(argument: str) -> None:
-    """Refuse a saved mapper among the files, and a folder that is not there."""
-    if "=" in argument:
-        return
-    if (Path(argument) / "mapper.json").is_file():
-        raise ParameterError(f"{argument} is a saved mapper; give it as --model {argument}.")
-    if not Path(argument).exists():
-        raise FileError(
-            f"There is no folder {argument}. Give one that `geomm align` wrote, or each file with "
-            "its language, e.g. en=wiki.en.vec."
-        )
-
-
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:
-    """Read LANG-LANG=FILE options; a file may be a pipe, which can be read but once."""
+    """Read LANG-LANG=FILE options; of a pair that comes more than once, all files together."""
     dictionaries: dict[tuple[str, str], Dictionary] = {}
-    for pair, dictionary in read_each(specs, list(languages)):
+    for pair, dictionary in read_each(specs, languages):
         dictionaries[pair] = dictionaries.get(pair, Dictionary()).with_pairs(dictionary)
     return dictionaries
 
 
 def read_each(
-    specs: Iterable[str], languages: Sequence[str]
+    specs: Iterable[str], languages: Iterable[str]
 ) -> list[tuple[tuple[str, str], Dictionary]]:
-    """Read LANG-LANG=FILE options one by one; a pair of languages may come more than once."""
-    texts = (split_spec(spec, "LANG-LANG=FILE, e.g. en-es=en-es.0-5000.txt") for spec in specs)
+    """Read LANG-LANG=FILE options one by one; a file may be a pipe, which can be read but once."""
+    texts = [split_spec(spec, forms.DICTIONARIES) for spec in specs]
     encoding = click.get_current_context().meta.get(ENCODING)
     return [
         (language_pair(name, languages), read_dictionary(path, encoding=encoding))
         for name, path in texts
     ]
-
-
-def language_pair(name: str, languages: Iterable[str]) -> tuple[str, str]:
-    """Read "en-es"; a language's own name may hold a hyphen."""
-    languages = list(languages)
-    if len(languages) < 2:
-        raise LanguagesError(
-            f"The pair {name!r} needs the embeddings of both languages, each as LANG=FILE; there "
-            f"is only {', '.join(languages)}."
-        )
-    for position, character in enumerate(name):
-        pair = name[:position], name[position + 1 :]
-        if character == "-" and all(language in languages for language in pair):
-            return pair
-    raise LanguagesError(
-        f"{name!r} is no pair of the languages given ({', '.join(languages)}); write e.g. "
-        f"{'-'.join(languages[:2])}."
-    )

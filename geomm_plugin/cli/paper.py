@@ -7,48 +7,38 @@ from pathlib import Path
 import click
 
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Configurable
+from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.cli.terminal import show
+from geomm_plugin.demo.paper_data import DemoPaperData
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.paper.data import PaperFolder
-from geomm_plugin.evaluation.paper.table import (
-    MAX_WORDS,
-    TableOfPaper,
-    make_table,
-    tables_with,
-)
+from geomm_plugin.evaluation.paper.table import MAX_WORDS, make_table, tables_with
 
 DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 
 
-@click.command(cls=Configurable)
+@click.command(cls=Command)
+@config_option
 @click.argument("tables", nargs=-1, metavar="[table1...table8]")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder with what `geomm fetch --folder` brought.",
-)
-@click.option("--demo", is_flag=True, help="Use the embedded data: the shape, not the numbers.")
-@click.option(
+@options.option("--data", "The folder with what `geomm fetch --folder` brought.", type=forms.FOLDER)
+@options.switch("--demo", "Use the embedded data: the shape, not the numbers.")
+@options.several(
     "--pair",
-    multiple=True,
+    "Only this column; with MUSE's data also one that the paper does not have.",
     type=forms.PAIR,
-    help="Only this column; with MUSE's data also one that the paper does not have. Repeatable.",
 )
-@click.option(
-    "--mapper",
-    "-m",
-    multiple=True,
+@options.several(
+    "--mapper -m",
+    "Only this mapper's rows; one that the paper does not have gets its own.",
     type=forms.MAPPER,
-    help="Only this mapper's rows; one that the paper does not have gets its own. Repeatable.",
 )
-@click.option(
+@options.option(
     "--max-words",
-    type=click.IntRange(min=1),
+    f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
+    type=forms.COUNT,
     metavar="N",
-    help=f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
 )
-@click.option("--markdown", is_flag=True, help="Print the tables in Markdown.")
+@options.switch("--markdown", "Print the tables in Markdown.")
 @options.run_options(jobs="Mappers fitted at the same time.", as_json="a cell")
 def command(
     tables: tuple[str, ...],
@@ -76,38 +66,21 @@ def command(
         raise ParameterError("Choose one of --json and --markdown.")
     if run.jobs == 0:
         raise ParameterError("--jobs is a number of processes, or -1 for all cores; it is 0.")
-    source = _source(data)
-    made = []
+    source = DemoPaperData() if data is None else PaperFolder(data)
+    words = max_words or (DEMO_WORDS if demo else MAX_WORDS)
+    rows = []
     with run.shown():
         chosen = {name: list(pair) for name in tables} or tables_with(pair, source)
         for name, own in chosen.items():
-            table = make_table(
-                name,
-                source,
-                pairs=own,
-                mappers=mapper,
-                max_words=max_words or (DEMO_WORDS if demo else MAX_WORDS),
-                jobs=run.jobs,
+            made = make_table(
+                name, source, pairs=own, mappers=mapper, max_words=words, jobs=run.jobs
             )
-            made.append(table)
-            if not run.json:
-                _show(table, markdown)
+            rows += made.rows
+            if run.json:
+                continue
+            show(made.to_markdown() if markdown else f"{made}\n")
+            if missing := made.missing():
+                lines = "".join(f"    {line}\n" for line in missing)
+                show(f"Empty cells need (then --data FOLDER):\n{lines}")
     if run.json:
-        run.report([row for table in made for row in table.rows])
-
-
-def _source(folder: Path | None) -> PaperFolder:
-    if folder is None:
-        from geomm_plugin.demo.paper_data import DemoPaperData
-
-        return DemoPaperData()
-    return PaperFolder(folder)
-
-
-def _show(table: TableOfPaper, markdown: bool) -> None:
-    show(table.to_markdown() if markdown else f"{table}\n")
-    if missing := table.missing():
-        show(
-            "Empty cells need (then --data FOLDER):\n"
-            + "".join(f"    {line}\n" for line in missing)
-        )
+        run.report(rows)

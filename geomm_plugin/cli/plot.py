@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from geomm_plugin import SharedSpace, load_mapper, read_dictionary
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Command
-from geomm_plugin.cli.output import check_outputs
 from geomm_plugin.cli.terminal import show
-from geomm_plugin.dictionary import read_dictionary
-from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FileError, FormatError, ParameterError
-from geomm_plugin.evaluation.mapper_choice import choose_mappers
+from geomm_plugin.evaluation.comparison import SIZES, learning_curve
 from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import load_mapper
-
-if TYPE_CHECKING:
-    from geomm_plugin.views.charts import Chart
+from geomm_plugin.views import plots
+from geomm_plugin.views.charts import Chart
 
 
 @dataclass(frozen=True)
@@ -32,18 +27,12 @@ class Picture:
     output: Path
     font: tuple[str, ...]
 
-    def check(self, embeddings: Sequence[str] = (), others: Sequence[Path] = ()) -> None:
-        """Find out before the work whether the picture can be made."""
-        from geomm_plugin.views.plots import check_suffix
-
-        check_suffix(self.output)
-        check_outputs(embeddings, others)
+    def __post_init__(self) -> None:
+        plots.check_suffix(self.output)
 
     def save(self, chart: Chart, run: options.Run) -> None:
         """Write it."""
-        from geomm_plugin.views.plots import save_figure
-
-        save_figure(chart, self.output, fonts=self.font)
+        plots.save_figure(chart, self.output, fonts=self.font)
         if not (run.quiet or run.json):
             show(f"Wrote {self.output}")
 
@@ -51,18 +40,10 @@ class Picture:
 picture_options = options.as_group(
     "picture",
     Picture,
-    click.option(
-        "--output",
-        "-o",
-        required=True,
-        type=forms.OUTPUT,
-        help="The picture: .png, .svg or .pdf.",
+    options.option(
+        "--output -o", "The picture: .png, .svg or .pdf.", required=True, type=forms.OUTPUT
     ),
-    click.option(
-        "--font",
-        multiple=True,
-        help="A font to try first, e.g. 'Noto Sans CJK JP' for Japanese words. Repeatable.",
-    ),
+    options.several("--font", "A font to try first, e.g. 'Noto Sans CJK JP' for Japanese words."),
 )
 
 
@@ -80,24 +61,16 @@ def command() -> None:
 
 
 @command.command(cls=Command)
-@click.argument(
-    "arguments", nargs=-1, required=True, metavar="MODEL LANG=FILE... LANG-LANG WORD..."
-)
-@click.option(
-    "--dictionary",
-    "-d",
-    type=click.Path(path_type=Path),
-    help="Translations to join; by default those that the mapper finds.",
+@options.space_options("MODEL LANG=FILE... LANG-LANG WORD...")
+@options.option(
+    "--dictionary -d",
+    "Translations to join; by default those that the mapper finds.",
+    type=forms.PATH,
 )
 @picture_options
-@options.space_options(files=False)
 @options.run_options()
 def space(
-    arguments: tuple[str, ...],
-    dictionary: Path | None,
-    picture: Picture,
-    files: options.SpaceFiles,
-    run: options.Run,
+    files: options.SpaceFiles, dictionary: Path | None, picture: Picture, run: options.Run
 ) -> None:
     """Draw words and their translations before and after the mapper.
 
@@ -106,30 +79,27 @@ def space(
         geomm plot space aligned/mapper en=wiki.en.vec es=wiki.es.vec en-es dog cat \\
             --output space.svg
     """
-    from geomm_plugin.views.plots import plot_space
-
-    specs = tuple(text for text in arguments if "=" in text)
-    others = [text for text in arguments if "=" not in text]
+    specs = [text for text in files.embeddings if "=" in text]
+    others = [text for text in files.embeddings if "=" not in text]
     if not specs or len(others) < 3:
         raise ParameterError(
             "Give a saved mapper, files, a pair of languages and words, e.g. aligned/mapper "
             "en=en.vec es=es.vec en-es dog cat."
         )
     model, pair, *words = others
-    picture.check(specs, [Path(model)])
     mapper = load_mapper(model)
     with run.shown():
-        read: dict[str, Embeddings] = replace(files, embeddings=specs).read()
-        source, target = options.language_pair(pair, read)
+        read = files.read(specs)
+        source, target = forms.language_pair(pair, read)
         mapped = mapper.map({source: read[source], target: read[target]})
         pairs = _translations(mapped, source, target, words, dictionary)
-        chart = plot_space(read, mapped, source, target, pairs)
+        chart = plots.plot_space(read, mapped, source, target, pairs)
     picture.save(chart, run)
 
 
 @command.command(cls=Command)
 @click.argument("comparison", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--retrieval", "-r", help="Which retrieval is drawn; by default the first.")
+@options.option("--retrieval -r", "Which retrieval is drawn; by default the first.")
 @picture_options
 @options.run_options()
 def scores(comparison: Path, retrieval: str | None, picture: Picture, run: options.Run) -> None:
@@ -139,15 +109,12 @@ def scores(comparison: Path, retrieval: str | None, picture: Picture, run: optio
     Example:
         geomm plot scores comparison.json -o scores.pdf
     """
-    from geomm_plugin.views.plots import plot_scores
-
-    picture.check()
     rows = _read_rows(comparison, "p@1")
-    picture.save(plot_scores(rows, retrieval=retrieval), run)
+    picture.save(plots.plot_scores(rows, retrieval=retrieval), run)
 
 
 @command.command("lambda", cls=Command)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=forms.PATH)
 @picture_options
 @options.run_options()
 def regularization(model: Path, picture: Picture, run: options.Run) -> None:
@@ -157,23 +124,19 @@ def regularization(model: Path, picture: Picture, run: options.Run) -> None:
     Example:
         geomm plot lambda aligned/mapper -o lambda.svg
     """
-    from geomm_plugin.views.plots import plot_regularization
-
-    picture.check()
-    picture.save(plot_regularization(load_mapper(model).report_), run)
+    picture.save(plots.plot_regularization(load_mapper(model).report_), run)
 
 
 @command.command(cls=Command)
 @options.space_options()
 @options.fit_options(("procrustes", "geomm"))
 @options.tests_option
-@click.option(
+@options.several(
     "--size",
-    multiple=True,
-    type=click.IntRange(min=1),
-    help="Source words in the training dictionary; by default 25, 50, 100, ... Repeatable.",
+    "Source words in the training dictionary; by default 25, 50, 100, ...",
+    type=forms.COUNT,
 )
-@click.option("--pair", help="Which language pair is drawn; by default the average of all.")
+@options.option("--pair", "Which language pair is drawn; by default the average of all.")
 @picture_options
 @options.run_options(as_json="a size, too")
 def learning(
@@ -192,19 +155,14 @@ def learning(
         geomm plot learning en=wiki.en.vec es=wiki.es.vec --dictionary en-es=train.txt \\
             --test en-es=test.txt -o learning.svg
     """
-    from geomm_plugin.evaluation.comparison import SIZES, learning_curve
-    from geomm_plugin.views.plots import plot_learning_curve
-
-    picture.check()
-    chosen = choose_mappers(fit.mapper, fit.set)
+    mappers = fit.make_mappers()
     with run.shown():
         read = files.read()
-        train = fit.read(read)
         tests = options.read_pairs(test, read)
-        rows = learning_curve(chosen, read, train, tests, sizes=size or SIZES, jobs=1)
+        rows = learning_curve(mappers, read, fit.read(read), tests, sizes=size or SIZES, jobs=1)
     if run.json:
         run.report(rows)
-    picture.save(plot_learning_curve(rows, pair=pair), run)
+    picture.save(plots.plot_learning_curve(rows, pair=pair), run)
 
 
 def _translations(

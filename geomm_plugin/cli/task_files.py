@@ -1,115 +1,128 @@
-"""The options that give a registered task its files, and the task made from them."""
+"""What spaces are scored on: the options of `evaluate` and `compare`, and the tasks they give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from geomm_plugin import registry
-from geomm_plugin.cli import forms
-from geomm_plugin.errors import ParameterError, UnknownNameError, did_you_mean
-from geomm_plugin.evaluation.task import Task
-from geomm_plugin.registry.parameters import split_specs
-from geomm_plugin.retrieval import Reranked, Retrieval
+from geomm_plugin.cli import forms, options
+from geomm_plugin.errors import ParameterError
+from geomm_plugin.evaluation import Task, Translation
+from geomm_plugin.evaluation.task import WordTask
+from geomm_plugin.evaluation.translation import By, UnknownWords
+from geomm_plugin.registry.parameters import split_spec, split_specs
+from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.source_file import SourceFile
 
-texts_option = click.option(
-    "--texts",
-    multiple=True,
-    type=forms.LANG_FILE,
-    help="For sentences: one sentence a line, the same one in each file. Repeatable.",
-)
-train_option = click.option(
-    "--train",
-    multiple=True,
-    type=forms.LANG_FILE,
-    help="For classify: label<TAB>text, one a line, to learn from. Repeatable.",
-)
-ROLES = ("test", "texts", "train")  # parameters that are a role of files
-FOR_WORDS = ("metric", "by", "oov")  # parameters that no task has
+OF_WORDS = ("test", "retrieval", "metric", "by", "oov")  # options that translation uses
+OF_TEXTS = ("texts", "train")
 
 Files = tuple[tuple[str, SourceFile], ...]  # each with what it was for: "texts en", "test es"
 
 
-def make_tasks(
-    names: Sequence[str],
-    files: Mapping[str, Sequence[str]],
-    retrievals: Sequence[Retrieval],
-    *,
-    beside_words: bool = False,
-) -> tuple[list[Task], Files]:
-    """Make registered tasks from LANG=FILE options by role; return them, and the files.
+@dataclass(frozen=True)
+class Scoring:
+    """How words are scored, and the files of tasks, LANG=FILE or LANG-LANG=FILE."""
 
-    Each role that a task has must be there, and what no task has is refused.
+    test: tuple[str, ...]
+    texts: tuple[str, ...]
+    train: tuple[str, ...]
+    retrieval: tuple[str, ...]
+    metric: tuple[str, ...]
+    by: By | None
+    oov: UnknownWords
 
-    Parameters
-    ----------
-    retrievals
-        Passed on only if they were typed; a task has its own choice.
-    beside_words
-        Whether words are translated, too, so that their options are in use.
-    """
-    chosen = [_find_task(name) for name in dict.fromkeys(names)]
-    roles = dict.fromkeys(role for task in chosen for role in task.roles)
-    typed = _typed()
-    shown = " ".join(f"--task {task.name}" for task in chosen) or "translation alone"
-    for parameter, option in typed.items():
-        if beside_words and parameter in (*FOR_WORDS, "retrieval", "test"):
-            continue
-        unused = (
-            parameter in FOR_WORDS
-            or (parameter == "retrieval" and not any(task.ranks for task in chosen))
-            or (parameter in ROLES and parameter not in roles)
+    def check(self, tasks: Sequence[type[Task]], *, beside_words: bool = False) -> None:
+        """Refuse options that no task looks at, and tasks that lack a file.
+
+        Parameters
+        ----------
+        beside_words
+            Whether words are translated, too, so that their options are in use.
+        """
+        used = {role for task in tasks for role in task.roles}
+        if beside_words or Translation in tasks:
+            used |= {*OF_WORDS}
+        if any(task.ranks for task in tasks):
+            used.add("retrieval")
+        shown = " ".join(f"--task {task.name}" for task in tasks) or "translation alone"
+        for name in (*OF_WORDS, *OF_TEXTS):
+            if options.was_typed(name) and name not in used:
+                raise ParameterError(f"--{name} is not for {shown}. Leave it out.")
+        for task in tasks:
+            for role in task.roles:
+                if not getattr(self, role):
+                    form = "LANG-LANG=FILE" if task.of_pairs else "LANG=FILE"
+                    raise ParameterError(f"--task {task.name} needs --{role} {form}.")
+
+    def make(
+        self, task: type[Task], retrievals: Sequence[Retrieval], languages: Collection[str]
+    ) -> list[Task]:
+        """Read a task from its files; one of words for each file, since a pair may have several.
+
+        Parameters
+        ----------
+        retrievals
+            Passed on only if they were chosen; a task has its own choice.
+        """
+        chosen = () if options.is_default("retrieval") else retrievals
+        if not issubclass(task, WordTask):
+            names = {role: split_specs(getattr(self, role), forms.FILES) for role in task.roles}
+            return [task.from_files(names, chosen)]
+        settings: dict[str, Any] = {"retrievals": chosen} if task.ranks and chosen else {}
+        if task is Translation:
+            settings |= {"metrics": self.metric or None, "oov": self.oov, "by": self.by}
+            read = options.read_each(self.test, languages)
+            return [task({pair: own}, **settings) for pair, own in read]
+        tests = [split_spec(spec, forms.DICTIONARIES) for spec in self.test]
+        key_of = (lambda name: forms.language_pair(name, languages)) if task.of_pairs else str
+        return [task({key_of(name): task.read(path)}, **settings) for name, path in tests]
+
+    def files(self, tasks: Iterable[type[Task]]) -> Files:
+        """Return the files of some tasks, for whoever wants to know what was read."""
+        roles = dict.fromkeys(role for task in tasks for role in task.roles)
+        specs = ((role, *spec.split("=", 1)) for role in roles for spec in getattr(self, role))
+        return tuple(
+            (f"{role} {name}", SourceFile.read_from(Path(path), role)) for role, name, path in specs
         )
-        if unused:
-            raise ParameterError(f"{option} is not for {shown}. Leave it out.")
-    for task in chosen:
-        for role in task.roles:
-            if not files[role]:
-                raise ParameterError(f"--task {task.name} needs --{role} LANG=FILE.")
-    paths = {role: split_specs(files[role], "LANG=FILE, e.g. en=en.txt") for role in roles}
-    ranked = [retrieval for retrieval in retrievals if not isinstance(retrieval, Reranked)]
-    given = ranked if beside_words else retrievals
-    tasks = [
-        task.from_files(
-            {role: paths[role] for role in task.roles}, given if "retrieval" in typed else ()
-        )
-        for task in chosen
-    ]
-    return tasks, _files(paths)
 
 
-def _find_task(name: str) -> type[Task]:
-    if name not in registry.tasks:
-        known = list(registry.tasks)
-        raise UnknownNameError(
-            f"There is no task {name!r}.{did_you_mean(name, known)} There are: {', '.join(known)}."
-        )
-    if registry.tasks[name].of_pairs:
-        raise ParameterError(
-            f"The task {name} is scored by `geomm evaluate --task {name}`: --test LANG-LANG=FILE "
-            "of this command is a test dictionary."
-        )
-    return registry.tasks[name]
-
-
-def _files(paths: Mapping[str, Mapping[str, str]]) -> Files:
-    return tuple(
-        (f"{role} {language}", SourceFile.read_from(Path(path), role))
-        for role, by_language in paths.items()
-        for language, path in by_language.items()
+def scoring_options(test: options.Decorator) -> options.Decorator:
+    """Add how spaces are scored, and on what; the command gets it as `scoring`."""
+    return options.as_group(
+        "scoring",
+        Scoring,
+        test,
+        options.several(
+            "--texts",
+            "For sentences: one sentence a line, the same one in each file.",
+            type=forms.LANG_FILE,
+        ),
+        options.several(
+            "--train",
+            "For classify: label<TAB>text, one a line, to learn from.",
+            type=forms.LANG_FILE,
+        ),
+        options.several("--retrieval -r", options.RANKED, default=("csls",), type=forms.RETRIEVAL),
+        options.several(
+            "--metric",
+            "e.g. p@1; by default all. Without mrr large vocabularies take less time.",
+            type=forms.METRIC,
+        ),
+        options.option(
+            "--by",
+            "Show P@1 of groups of words, too: of identical, cognate and different spelling; by "
+            "frequency; by number of translations.",
+            type=click.Choice(["spelling", "frequency", "translations"]),
+        ),
+        options.option(
+            "--oov",
+            "Test words outside the vocabularies: leave them out, or count them as errors.",
+            type=click.Choice(["skip", "wrong"]),
+            default="skip",
+        ),
     )
-
-
-def _typed() -> dict[str, str]:
-    """Return the parameters that were typed, with the option that each belongs to."""
-    context = click.get_current_context()
-    return {
-        parameter.name: parameter.opts[0]
-        for parameter in context.command.params
-        if parameter.name is not None
-        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
-    }

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
+from geomm_plugin import Retrieval, SharedSpace
 from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError, UnknownNameError
-from geomm_plugin.retrieval import Reranked, Retrieval
-from geomm_plugin.shared_space import SharedSpace
+from geomm_plugin.retrieval import Reranked
 from geomm_plugin.text import fold, printable
 
 Answers: TypeAlias = Sequence[tuple[str, float, float | None]]  # word, score, probability
@@ -26,40 +25,31 @@ USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-
 
 
 @click.command(cls=Command)
-@click.argument(
-    "arguments",
-    nargs=-1,
-    required=True,
-    type=forms.LANG_FILE,
-    metavar="LANG=FILE... LANG-LANG [WORD...]",
+@options.space_options(
+    "LANG=FILE... LANG-LANG [WORD...]",
+    model="A saved mapper; without it the files are taken as aligned already.",
 )
-@click.option(
+@options.option(
     "--words",
+    "Words to translate, too, one a line; - reads a pipe, as does a command without words.",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Words to translate, too, one a line; - reads a pipe, as does a command without words.",
 )
-@click.option(
-    "-k", default=5, show_default=True, type=click.IntRange(min=1), help="Answers a word."
-)
-@click.option(
+@options.option("-k", "Answers a word.", default=5, type=forms.COUNT)
+@options.option(
     "--coverage",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    "Print sets of at most 50 answers that hold a right one for this share of words, e.g. 0.9; "
+    "needs weights that `align --rerank` learnt.",
+    type=forms.SHARE,
     metavar="SHARE",
-    help="Print sets of at most 50 answers that hold a right one for this share of words, e.g. "
-    "0.9; needs weights that `align --rerank` learnt.",
 )
 @options.retrieval_option
-@options.space_options(
-    files=False, model="A saved mapper; without it the files are taken as aligned already."
-)
 @options.run_options(as_json="a word")
 def command(
-    arguments: tuple[str, ...],
+    files: options.SpaceFiles,
     words: Path | None,
     k: int,
     coverage: float | None,
     retrieval: str,
-    files: options.SpaceFiles,
     run: options.Run,
 ) -> None:
     """Translate words between two languages.
@@ -74,24 +64,23 @@ def command(
         geomm translate en=aligned/en.vec es=aligned/es.vec en-es --json < words.txt
         geomm translate aligned/ es-en perro
     """
-    specs, pair, asked = _split_arguments(arguments)
+    specs, pair, asked = _split_arguments(files.embeddings)
     asked += _read_words(words, bool(asked))
     if not asked:
         raise ParameterError(USAGE)
-    ranked = options.make_retrieval(retrieval, coverage is not None)
-    files = replace(files, embeddings=tuple(specs))
+    (ranked,) = options.make_retrievals([retrieval], with_probabilities=coverage is not None)
     files.mapper  # noqa: B018  # a folder that is none is refused before the files are read
     with run.shown():
-        read = files.read()
-        source, target = options.language_pair(pair, read)
+        read = files.read(specs)
+        source, target = forms.language_pair(pair, read)
         space = files.space_of({source: read[source], target: read[target]})
         known = [word for word in dict.fromkeys(asked) if _has_vector(space, source, word)]
-        answer_of = _answers(space, known, (source, target), k, ranked, coverage)
+        answer_of = _answers(space, known, (source, target), k, ranked, coverage) if known else {}
     if run.json:
         run.report([_row(word, answer_of.get(word)) for word in asked])
     else:
         width = max(len(printable(word)) for word in asked)
-        like = _like(space, source, [word for word in asked if word not in answer_of])
+        like = _like(space[source].words, [word for word in asked if word not in answer_of])
         for word in asked:
             line = _line(answer_of.get(word), like.get(fold(word), ""))
             show(f"{printable(word):<{width}}  {line}")
@@ -107,14 +96,11 @@ def command(
 
 
 def _has_vector(space: SharedSpace, language: str, word: str) -> bool:
-    """Tell whether a word is in the vocabulary, or has subwords."""
-    if word in space[language]:
-        return True
+    """True if a word is in the vocabulary, or has subwords."""
     try:
-        space.vector(language, word)
+        return word in space[language] or len(space.vector(language, word)) > 0
     except UnknownNameError:
         return False
-    return True
 
 
 def _answers(
@@ -126,14 +112,13 @@ def _answers(
     coverage: float | None,
 ) -> dict[str, Answers]:
     """Return the answers to each word, with probabilities where the retrieval has them."""
-    if not words:
-        return {}
-    if isinstance(retrieval, Reranked):
-        count = MOST_IN_SET if coverage else k
-        sure = space.answers(words, *pair, k=count, retrieval=retrieval, coverage=coverage)
-        return dict(zip(words, sure, strict=True))
-    scored = space.translate(words, *pair, k=k, retrieval=retrieval)
-    answers = [[(word, score, None) for word, score in each] for each in scored]
+    answers: Iterable[Answers]
+    if coverage is not None or isinstance(retrieval, Reranked):
+        count = k if coverage is None else MOST_IN_SET
+        answers = space.answers(words, *pair, k=count, retrieval=retrieval, coverage=coverage)
+    else:
+        scored = space.translate(words, *pair, k=k, retrieval=retrieval)
+        answers = ([(word, score, None) for word, score in each] for each in scored)
     return dict(zip(words, answers, strict=True))
 
 
@@ -145,10 +130,10 @@ def _row(word: str, answers: Answers | None) -> dict[str, Any]:
     return {"word": word, "known": answers is not None, "translations": translations}
 
 
-def _like(space: SharedSpace, language: str, unknown: list[str]) -> dict[str, str]:
+def _like(vocabulary: Sequence[str], unknown: list[str]) -> dict[str, str]:
     """Return the most frequent word that differs from each unknown one in case and accents only."""
     folded = dict.fromkeys(map(fold, unknown), "")
-    for word in reversed(space[language].words if folded else ()):
+    for word in reversed(vocabulary if folded else ()):
         if fold(word) in folded:
             folded[fold(word)] = word
     return folded
@@ -175,9 +160,9 @@ def _read_words(file: Path | None, has_words: bool) -> list[str]:
 
 def _split_arguments(arguments: tuple[str, ...]) -> tuple[list[str], str, list[str]]:
     """Files come first (they hold a '='), then the pair of languages, then the words."""
-    options.refuse_no_files(arguments[0])
+    forms.refuse_no_files(arguments[0])
     count = next((i for i, text in enumerate(arguments) if "=" not in text), len(arguments))
-    count = max(count, int(options.is_space(arguments[:1])))
+    count = max(count, int(forms.is_space(arguments[:1])))
     files, rest = list(arguments[:count]), list(arguments[count:])
     if not files or not rest:
         raise ParameterError(USAGE)

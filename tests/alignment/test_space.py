@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from geomm_plugin import align, formats, load_mapper, read_embeddings, read_space, save_mapper
 from geomm_plugin.alignment import aligned_space
 from geomm_plugin.alignment import space as space_module
-from geomm_plugin.cli import group, options
+from geomm_plugin.cli import forms, group
 from geomm_plugin.errors import FileError, LanguagesError, UnknownNameError
 from geomm_plugin.files import disk
 from geomm_plugin.testing import make_toy
@@ -103,7 +103,7 @@ def test_commands_take_the_weights_of_that_folder_and_of_no_other(tmp_path, monk
     made(tmp_path / "here" / "aligned", seed=2)
     made(tmp_path, seed=3)
     monkeypatch.chdir(tmp_path / "here")
-    files = options.existing_files(["aligned"])
+    files = forms.language_files(["aligned"])
     assert aligned_space(formats.read_languages(files)).reranking["en", "es"] == {"letters": 2.0}
 
 

@@ -17,7 +17,6 @@ from geomm_plugin import (
     save_mapper,
 )
 from geomm_plugin.cli import group
-from geomm_plugin.cli.options import make_retrievals
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import Analogy
@@ -27,7 +26,7 @@ from geomm_plugin.evaluation.language_similarity import language_similarity
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.similarity import Similarity
 from geomm_plugin.files.text_lines import read_lines
-from geomm_plugin.registry import as_mapper
+from geomm_plugin.registry import as_mapper, as_retrieval
 from geomm_plugin.registry.parameters import split_choice
 from geomm_plugin.retrieval import CSLS, Cosine
 
@@ -100,14 +99,14 @@ def test_evaluate_does_the_other_tasks(demo, model, tmp_path):
         {"mapper": "procrustes", **one.row()} for one in expected
     ]
     wrong = run("evaluate", *base, "--task", "analogy", "-d", f"en-es={questions}", status=2)
-    assert "one language" in wrong.stderr
+    assert "no language 'en-es' in this space" in wrong.stderr
 
 
 @pytest.mark.parametrize("task, test", [("similarity", "en-es=x"), ("analogy", "en=x")])
 @pytest.mark.parametrize("option", [("--metric", "p@1"), ("--oov", "skip"), ("-r", "csls")])
 def test_options_of_another_task_are_refused(task, test, option):
     wrong = run("evaluate", *FILES, *LIMIT, "-d", test, "--task", task, *option, status=2)
-    assert f"belongs to --task bli; --task {task} does not use it" in wrong.stderr
+    assert f"is not for --task {task}. Leave it out." in wrong.stderr
     assert wrong.stderr.startswith("--retrieval" if option[0] == "-r" else option[0])
 
 
@@ -170,7 +169,7 @@ def test_choices_carry_parameters():
         "geomm",
         {"normalize": "unit,center", "regularization": "5"},
     )
-    assert make_retrievals(["csls:k=5", "cosine"]) == [CSLS(k=5), Cosine()]
+    assert [as_retrieval(text) for text in ("csls:k=5", "cosine")] == [CSLS(k=5), Cosine()]
     first, second = choose_mappers(["geomm:normalize=unit,center,unit", "procrustes"], [])
     assert first.normalize == ("unit", "center", "unit") and second.name == "procrustes"
     with pytest.raises(ParameterError, match="not understood"):

@@ -49,7 +49,7 @@ def test_classify_prints_a_row_for_each_test_language():
         (["--task", "sentences", *TEXTS, "--oov", "wrong"], "--oov is not for --task sentences"),
         (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
         (["--task", "bli", *TEXTS, "-d", "en-es=x"], "--texts is not for --task bli"),
-        (["--task", "similarity"], "--task similarity needs --dictionary"),
+        (["--task", "similarity"], "--task similarity needs --test LANG-LANG=FILE"),
     ],
 )
 def test_what_a_task_cannot_use_is_refused(arguments, message):

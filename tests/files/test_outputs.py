@@ -83,7 +83,7 @@ def written_options(command, name=""):
         for inner in command.list_commands(None):
             yield from written_options(command.get_command(None, inner), f"{name} {inner}")
     for option in command.params:
-        if isinstance(option.type, Output):
+        if isinstance(option.type, Output) and not option.type.dir_okay:
             yield f"{name.strip()} {option.opts[0]}"
 
 
