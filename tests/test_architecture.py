@@ -39,7 +39,7 @@ FLOOR_OF = {name: number for number, names in enumerate(FLOORS.values()) for nam
 # a number here may fall; one that rises needs a reason in the commit.
 BUDGETS = {
     ("errors", "lazy", "text", "progress", "arrays", "factorization", "__init__", "__main__"): 780,
-    ("registry",): 820,
+    ("registry",): 800,
     ("rows", "embeddings", "dictionary", "language_graph", "normalize", "formats"): 1800,
     ("source_file",): 80,
     ("fit_report", "mapper", "shared_space", "storage"): 1350,

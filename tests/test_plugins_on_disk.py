@@ -34,6 +34,50 @@ def test_an_installed_plugin_is_found_and_a_broken_one_named():
     assert "Warning: Skipped the plugin 'zbroken' (geomm_someone): No module named" in done.stderr
 
 
+def plugins(*arguments, path=ROOT / "tests" / "plugin_on_disk", python=()):
+    return run(*python, "-m", "geomm_plugin", "plugins", *arguments, path=path)
+
+
+def test_plugins_are_listed_with_their_packages_and_what_they_register():
+    lines = plugins().stdout.splitlines()
+    assert lines[lines.index("someone  from geomm_someone 1.2") + 1] == "    mappers: someone"
+    sloppy = lines.index("sloppy  from geomm_sloppy 0.3")
+    assert lines[sloppy + 1 : sloppy + 3] == ["    mappers: sloppy", "    formats: reader"]
+    assert "    conversions: to_embeddings" in lines
+
+
+def test_a_check_gives_a_line_for_each_thing_and_the_sentence_of_what_fails():
+    done = plugins("--check", "Geomm.Sloppy")
+    assert done.returncode == 1 and not done.stderr
+    about, *rest = zip(*(line.split(": ", 2) for line in done.stdout.splitlines()), strict=True)
+    assert about == ("mapper sloppy", "format reader", "metric half", "task picky", "task silent",
+                     "plugin geomm_sloppy")  # fmt: skip
+    assert rest[0] == ("failed", "not checked", "not checked", "not checked", "failed", "failed")
+    assert rest[1][:3] == (
+        "fit or transform changed it.",
+        "it only reads; test check_format(..., sample=FILE)",
+        "no contract",
+    )
+    assert "Nothing will do." in rest[1][3] and "gives a score" in rest[1][4]
+    assert "registers the mapper <class 'object'>, which has no name" in rest[1][5]
+
+
+def test_a_plugin_that_cannot_be_loaded_fails_its_check():
+    done = plugins("--check", "geomm-someone")
+    ok, failed = done.stdout.splitlines()
+    assert (done.returncode, ok) == (1, "mapper someone: ok")
+    assert failed.startswith("plugin geomm_someone: failed: Skipped the plugin 'zbroken' (geomm_s")
+
+
+@pytest.mark.parametrize(
+    "python, package, sentence",
+    [((), "geomm_someon", "Did you mean 'geomm-someone'?"), (("-O",), "geomm_someone", "-O")],
+)
+def test_what_cannot_be_checked_at_all_is_refused(python, package, sentence):
+    done = plugins("--check", package, python=python)
+    assert done.returncode == 2 and not done.stdout and sentence in done.stderr
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """Install the example packages, without a network, where nothing else is."""
@@ -48,6 +92,15 @@ def installed(tmp_path_factory):
 def test_the_example_mapper_is_installed_and_found(installed):
     done = run("-m", "geomm_plugin", "mappers", path=installed)
     assert "whitening" in done.stdout and "from geomm-whitening 0.1.0" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "package, line",
+    [("geomm-whitening", "mapper whitening: ok"), ("geomm-projector", "format projector: ok")],
+)
+def test_the_example_packages_pass_the_check(installed, package, line):
+    done = plugins("--check", package, path=installed)
+    assert (done.returncode, done.stdout.strip()) == (0, line), done.stderr
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

@@ -29,6 +29,7 @@ COMMANDS = {
     "onehop": "Translate through a pivot language, in three ways.",
     "drift": "Show the words that moved between two corpora of a language.",
     "mappers": "List every mapper, with its parameters and its package.",
+    "plugins": "List plugins and what they register; check a package.",
     "convert": "Convert embeddings from one file format to another.",
     "paper": "Make the tables of the GeoMM paper again, beside its numbers.",
     "fetch": "Download vectors, dictionaries, test sets: uses the network.",

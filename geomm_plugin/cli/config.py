@@ -49,7 +49,7 @@ from geomm_plugin.storage import JSON_NAME, saved_files
 # Options under their headings, in the order of --help: first what a first reader needs.
 HEADINGS = {
     "Data": "dictionary test identical cognates pair pairs pivot words texts train data demo model "
-    "encoding max-words extra-words list folder mirror",
+    "encoding max-words extra-words list check folder mirror",
     "Method": "mapper mappers method set retrieval task metric by reliability k coverage baseline "
     "each-pair oov rerank disjoint-pivot trim neighbors min-score at-precision size",
     "Output": "output suffix precision keep-length into neighborhoods without-scores top json "

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from geomm_plugin.errors import ParameterError, PluginError, UnknownNameError, did_you_mean
 from geomm_plugin.registry.parameters import parse_settings, split_choice, split_specs
-from geomm_plugin.registry.plugins import PART, Origin, Plugins
+from geomm_plugin.registry.plugins import PART, Entry, Origin, Plugins
 
 T = TypeVar("T")
 SHOWN = 5  # mappers that an error lists
-
-
-@dataclass(frozen=True)
-class Entry(Generic[T]):
-    """One registered thing and where it comes from."""
-
-    load: Callable[[], T]
-    origin: Origin
-
-    @cached_property
-    def item(self) -> T:
-        """The thing itself; a module of this package may be imported only now."""
-        return self.load()
 
 
 class Catalog(Mapping[str, T]):
@@ -53,7 +38,7 @@ class Catalog(Mapping[str, T]):
         self._entries: dict[str, Entry[T]] = {}
 
     def __getitem__(self, name: str) -> T:
-        return self._entry(name).item
+        return self.entry(name).item
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._collect())
@@ -70,7 +55,7 @@ class Catalog(Mapping[str, T]):
 
     def origin(self, name: str) -> Origin:
         """Say which package and version something comes from."""
-        return self._entry(name).origin
+        return self.entry(name).origin
 
     def make(self, choice: object, settings: Iterable[str] = ()) -> Any:
         """Return an object of this kind itself, or make one from NAME:PARAMETER=VALUE,...
@@ -100,7 +85,8 @@ class Catalog(Mapping[str, T]):
         kind: type = getattr(import_module(module), base)
         return kind
 
-    def _entry(self, name: str) -> Entry[T]:
+    def entry(self, name: str) -> Entry[T]:
+        """Return what is registered under a name, with its origin."""
         entries = self._collect()
         if name not in entries:
             shown = ", ".join(entries)
@@ -123,7 +109,8 @@ class Catalog(Mapping[str, T]):
                 with plugins.guarded(origin):
                     found = implementation.function()
                     if origin.is_built_in and isinstance(found, Mapping):
-                        entries |= {name: Entry(load, origin) for name, load in found.items()}
+                        for name, load in found.items():
+                            entries[name] = Entry(self.kind, name, load, origin)
                         continue
                     items = list(cast(Iterable[Any], found))
                 for item in items:
@@ -151,7 +138,7 @@ class Catalog(Mapping[str, T]):
                 f"Two {self.kind}s are called {name!r}: {_label(first.item)} ({first.origin}) and "
                 f"{_label(item)} ({origin}). Rename one, or uninstall its package."
             )
-        entries[name] = Entry(lambda: item, origin)
+        entries[name] = Entry(self.kind, name, lambda: item, origin)
 
     def _problem(self, item: object) -> str:
         """Say why an item is not of this kind; nothing if it is."""

@@ -10,12 +10,14 @@ command still works. In a plugin that the caller registers by hand, the same is 
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pluggy
 
@@ -50,6 +52,21 @@ class Origin:
 
     def __str__(self) -> str:
         return f"{self.package} {self.version}".strip()
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """One registered thing, and where it comes from."""
+
+    kind: str
+    name: str
+    load: Callable[[], T]
+    origin: Origin
+
+    @cached_property
+    def item(self) -> T:
+        """The thing itself; a module of this package may be imported only now."""
+        return self.load()
 
 
 class Plugins:
@@ -101,6 +118,14 @@ class Plugins:
         """Take back what register() added."""
         self.manager.unregister(plugin)
         self.generation += 1
+
+    def registered(self) -> list[Entry[Any]]:
+        """List all that is registered, kind by kind."""
+        entries = [catalog.entry(name) for catalog in self.catalogs for name in catalog]
+        return entries + [
+            Entry("conversion", "to_embeddings", lambda: None, origin)
+            for origin, _ in self.implementations("to_embeddings")
+        ]
 
     def convert(self, source: object, kind: type[T]) -> T | None:
         """Ask the plugins for embeddings of another library's object, the newest plugin first."""
@@ -182,6 +207,11 @@ class Plugins:
                     f"The plugin {origin.plugin!r} ({origin}) implements {caller.name!r}, which is "
                     f"no hook.{did_you_mean(caller.name, known)} Hooks: {', '.join(known)}."
                 )
+
+
+def plain_name(package: str) -> str:
+    """Return the name of a package as installers compare it: Your_Package is your-package."""
+    return re.sub("[-_.]+", "-", package).lower()
 
 
 def _own_version() -> str:

@@ -3,6 +3,7 @@
 from geomm_plugin.testing.feature_contract import check_feature
 from geomm_plugin.testing.format_contract import check_format
 from geomm_plugin.testing.mapper_contract import check_mapper
+from geomm_plugin.testing.plugin_check import check_plugin
 from geomm_plugin.testing.retrieval_contract import check_retrieval
 from geomm_plugin.testing.seed_contract import check_seed
 from geomm_plugin.testing.task_contract import check_task
@@ -13,6 +14,7 @@ __all__ = [
     "check_feature",
     "check_format",
     "check_mapper",
+    "check_plugin",
     "check_retrieval",
     "check_seed",
     "check_task",
