@@ -52,7 +52,7 @@ BUDGETS = {
     ("alignment",): 1600,
     ("views",): 1900,
     ("cli",): 3500,
-    ("datasets", "demo", "testing"): 1800,
+    ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
 }
 LONGEST_CHAIN = 17

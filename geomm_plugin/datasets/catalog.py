@@ -56,14 +56,14 @@ class DataSet:
         return " ".join(["geomm", "fetch", self.name, *(parts or self.example.split())])
 
     def _names(self, part: str) -> dict[str, str]:
-        names = part.split("-") if self.parts == "pairs" else [part]
-        wanted = 2 if self.parts == "pairs" else 1
-        if len(names) != wanted or not all(LANGUAGE.fullmatch(name) for name in names):
+        keys = ("source", "target") if self.parts == "pairs" else ("language",)
+        names = part.split("-", len(keys) - 1)
+        if len(names) != len(keys) or not all(LANGUAGE.fullmatch(name) for name in names):
             raise ParameterError(
                 f"{part!r} is not among the {self.parts} of {self.name}; write e.g. "
                 f"`{self.command()}`."
             )
-        return dict(zip(("source", "target") if wanted == 2 else ("language",), names, strict=True))
+        return dict(zip(keys, names, strict=True))
 
 
 @cache

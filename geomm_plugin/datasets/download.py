@@ -17,8 +17,7 @@ import stat
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -39,6 +38,7 @@ LARGEST_MEMBER = 2**27  # bytes that one file of an archive is unpacked to; dict
 LARGEST_LIST = 2**24  # bytes of checksums.json
 TIMEOUT = 60  # seconds without a byte
 ATTEMPTS = 3  # of a download that is cut off, before the user has to start it again
+GO_ON = "Run the same command again: it goes on from there."
 
 
 class _RefusedError(FileError):
@@ -47,6 +47,10 @@ class _RefusedError(FileError):
 
 class _CutOffError(FileError):
     """The file did not come whole; the next attempt may bring the rest."""
+
+
+class _WrongPartError(_CutOffError):
+    """What came does not belong to what is there; the next attempt begins anew."""
 
 
 @dataclass(frozen=True)
@@ -82,18 +86,18 @@ def fetch(
     files = find_data_set(name).wanted(parts)
     place = default_folder() if folder is None else Path(folder)
     mirror = mirror or os.environ.get("GEOMM_MIRROR")
-    make_folders(place)
     check_writable(place)
     fetched, refused = [], []
-    for file in files:
-        try:
-            fetched.append(_fetch_file(file, place, mirror))
-        except _RefusedError as error:  # one that the server does not have; the others may be there
-            refused.append(str(error))
-            continue
-        for member, path in file.members.items():
-            if not (place / path).exists():
-                _unpack(place / file.path, member, place / path)
+    with locked(place):
+        for file in files:
+            try:
+                fetched.append(_fetch_file(file, place, mirror))
+            except _RefusedError as error:  # the server may have the others
+                refused.append(str(error))
+                continue
+            for member, path in file.members.items():
+                if not (place / path).exists():
+                    _unpack(place / file.path, member, place / path)
     if refused:
         raise FileError(
             f"{'; '.join(refused)}. Check the name of the language or pair; `geomm fetch --list` "
@@ -127,37 +131,33 @@ def _fetch_file(file: RemoteFile, folder: Path, mirror: str | None) -> Fetched:
     path, url = folder / file.path, mirrored(file.url, mirror)
     part = path.with_name(path.name + ".part")
     make_folders(path.parent)
-    with as_file_error(path), locked(path.parent):
+    with as_file_error(path):
         is_new = not _is_file(path)
         if is_new:
             _download(url, part)
-        content = part if is_new else path
-        sha256 = _digest(content, "sha256")
-        kind, _, expected = (file.checksum or "").partition(":")
-        actual, whose, way_out = sha256, "the catalog's", ""
-        if expected:
-            actual = _digest(content, kind)
-        else:
-            expected = _checksums(folder).get(file.path, actual)
-            kind, whose = "sha256", f"that of the first download ({CHECKSUMS})"
-            way_out = f" To take what is there now, delete its line in {folder / CHECKSUMS}."
-        if actual != expected:
-            sums = f"{kind.upper()} {actual}; {whose} is {expected}"
-            if not is_new:
-                raise FileError(
-                    f"{path} is not what was fetched: it has the {sums}. Delete it, and fetch it "
-                    "again."
-                )
-            part.unlink()
-            _version_of(part).unlink(missing_ok=True)
+        known = _checksums(folder)
+        kind, _, expected = (file.checksum or f"sha256:{known.get(file.path, '')}").partition(":")
+        with (part if is_new else path).open("rb") as stream:
+            actual = hashlib.file_digest(stream, kind).hexdigest()
+        if expected and actual != expected:
+            whose, way_out = "the catalog's", ""
+            if not file.checksum:
+                whose = "that of the first download"
+                way_out = f" To take what is there now, delete its line in {folder / CHECKSUMS}."
+            what, advice = str(path), "Delete it, and fetch it again."
+            if is_new:
+                what, advice = url, "Nothing was kept: try again, or another --mirror."
+                _forget(part)
             raise FileError(
-                f"{url} has the {sums}. It was damaged on the way or has changed; nothing was "
-                f"kept. Try again, or another --mirror.{way_out}"
+                f"{what} has the {kind.upper()} {actual}; {whose} is {expected}. It is damaged, or "
+                f"has changed. {advice}{way_out}"
             )
         if is_new:
             part.replace(path)
-            _version_of(part).unlink(missing_ok=True)
-        _note_checksum(folder, file.path, sha256)
+            _forget(part)
+        if not expected:
+            with atomic_file(folder / CHECKSUMS) as new:
+                disk.write_file(new, json.dumps(known | {file.path: actual}, indent=1).encode())
         return Fetched(path, path.stat().st_size, is_new)
 
 
@@ -182,16 +182,14 @@ def _is_file(path: Path, *, ours: bool = False) -> bool:
 
 def _download(url: str, part: Path) -> None:
     """Bring a part to its end, if need be in several attempts."""
-    for attempt in range(ATTEMPTS):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             return _receive(url, part)
-        except _CutOffError:
-            if attempt == ATTEMPTS - 1:
+        except _CutOffError as error:
+            if isinstance(error, _WrongPartError):
+                _forget(part)
+            if attempt == ATTEMPTS:
                 raise
-        finally:
-            if _is_file(part, ours=True) and not part.stat().st_size:
-                part.unlink()
-                _version_of(part).unlink(missing_ok=True)
 
 
 def _receive(url: str, part: Path) -> None:
@@ -201,30 +199,24 @@ def _receive(url: str, part: Path) -> None:
     from urllib.request import Request, urlopen
 
     received = part.stat().st_size if _is_file(part, ours=True) else 0
-    noted = _noted_version(_version_of(part)) if received else None
+    version = _noted_version(_version_of(part)) if received else None
     headers = {"Accept-Encoding": "identity", "User-Agent": "geomm-plugin"}
-    if noted:
-        headers |= {"Range": f"bytes={received}-", "If-Range": noted}
-    total, why = None, "the connection ended"
+    if version:
+        headers |= {"Range": f"bytes={received}-", "If-Range": version}
     try:
         with urlopen(Request(url, headers=headers), timeout=TIMEOUT) as response:
-            begin, total = _extent(url, response, received if noted else 0)
+            begin, total = _extent(url, response, received if version else 0)
             if not begin:
                 _note_version(_version_of(part), response.headers)
             received = _copy(response, part, begin, total)
     except HTTPError as error:
         if error.code != 416:  # there is no more to get, or not of this version
             raise _RefusedError(f"{url} answers {error.code} ({error.reason})") from None
-        os.truncate(part, 0)
-        raise _CutOffError(f"{url} does not have what is missing. Try again.") from None
-    except (HTTPException, TimeoutError, ConnectionResetError) as error:
-        received, why = (part.stat().st_size if part.exists() else 0), str(error)
-        total = max(total or 0, received + 1)
-    except _CutOffError:  # not the part that is missing: start again
-        os.truncate(part, 0)
-        raise
+        raise _WrongPartError(f"{url} does not have what is missing. Try again.") from None
     except FileError:
         raise
+    except (HTTPException, TimeoutError, ConnectionResetError) as error:
+        raise _CutOffError(f"The download of {url} was cut off ({error}). {GO_ON}") from None
     except OSError as error:  # also URLError
         reason = getattr(error, "reason", None) or error
         raise FileError(
@@ -232,14 +224,12 @@ def _receive(url: str, part: Path) -> None:
             "server that has the files with --mirror URL."
         ) from None
     if total is not None and received > total:
-        os.truncate(part, 0)
-        raise _CutOffError(f"{url} sent {received} bytes, and says that it has {total}. Try again.")
+        raise _WrongPartError(f"{url} sent {received} bytes, and says that it has {total}.")
     if total is not None and received < total:
-        raise _CutOffError(
-            f"The download of {url} was cut off after {received} of {total} bytes ({why}). Run "
-            "the same command again: it goes on from there."
-        )
+        so_far = f"{received} of {total} bytes"
+        raise _CutOffError(f"The download of {url} was cut off after {so_far}. {GO_ON}")
     if not received:
+        _forget(part)
         raise _RefusedError(f"{url} answers with an empty file")
 
 
@@ -253,33 +243,29 @@ def _extent(url: str, response: Any, begin: int) -> tuple[int, int | None]:
     """
     status, headers = response.status, response.headers
     coding = headers.get("Content-Encoding", "identity")
-    length = headers.get("Content-Length", "")
-    size = int(length) if re.fullmatch("[0-9]{1,18}", length) else None
     if urlsplit(url).scheme == "https" != urlsplit(response.url).scheme:
         raise _RefusedError(f"{url} leads to {response.url}, which is not https")
     if coding.lower() != "identity":
         raise _RefusedError(f"{url} answers in the encoding {coding}, which nobody asked for")
     if status == 200:
-        return 0, size
+        return 0, response.length
     if status != 206 or not begin:
         raise _RefusedError(f"{url} answers {status} ({response.reason}) instead of the whole file")
     shown = str(headers.get("Content-Range", ""))
     asked = re.fullmatch(rf"bytes {begin}-[0-9]{{1,18}}/([0-9]{{1,18}}|\*)", shown)
     if asked is None:
-        raise _CutOffError(f"{url} sent another part than was asked for ({shown}). Try again.")
+        raise _WrongPartError(f"{url} sent another part than was asked for ({shown}). Try again.")
     if asked[1] != "*":
         return begin, int(asked[1])
-    return begin, None if size is None else begin + size
+    return begin, None if response.length is None else begin + response.length
 
 
 def _copy(response: IO[bytes], part: Path, size: int, total: int | None) -> int:
     """Append what comes to the first `size` bytes of a part; return its length."""
     with (
         progress.task(f"Fetching {part.name.removesuffix('.part')}", total=total) as advance,
-        part.open("r+b" if part.exists() else "wb") as stream,
+        part.open("ab" if size else "wb") as stream,
     ):
-        stream.truncate(size)
-        stream.seek(size)
         advance(size)
         while block := response.read(AT_ONCE):
             with as_file_error(part):  # a full disk is no matter of the connection
@@ -290,6 +276,12 @@ def _copy(response: IO[bytes], part: Path, size: int, total: int | None) -> int:
             stream.flush()
             os.fsync(stream.fileno())
     return size
+
+
+def _forget(part: Path) -> None:
+    """Remove a part, so that the download begins anew."""
+    for path in (part, _version_of(part)):
+        path.unlink(missing_ok=True)
 
 
 def _version_of(part: Path) -> Path:
@@ -325,53 +317,37 @@ def _checksums(folder: Path) -> dict[str, str]:
         ) from None
 
 
-def _note_checksum(folder: Path, name: str, value: str) -> None:
-    with locked(folder):  # another run may note another file's
-        known = _checksums(folder)
-        if known.get(name) != value:
-            with atomic_file(folder / CHECKSUMS) as part:
-                disk.write_file(part, json.dumps(known | {name: value}, indent=1).encode())
+def _unpack(archive: Path, member: str, path: Path, largest: int = LARGEST_MEMBER) -> None:
+    """Write one file of an archive to its place; nothing else is unpacked, and a link is no file.
 
-
-def _digest(path: Path, kind: str) -> str:
-    """Return a hash of a file in hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, kind).hexdigest()
-
-
-def _unpack(archive: Path, member: str, path: Path) -> None:
-    """Write one file of an archive to its place; nothing else is unpacked."""
-    make_folders(path.parent)
-    with atomic_file(path) as part, disk.create(part) as stream:
-        for block in _blocks_of(archive, member):
-            stream.write(block)
-
-
-def _blocks_of(archive: Path, member: str) -> Iterator[bytes]:
-    """Go through the content of one file in an archive; a link is no file."""
+    Parameters
+    ----------
+    largest
+        How many bytes it may have.
+    """
     opened: Any
     try:
-        with ExitStack() as open_files:
-            if archive.suffix == ".zip":
-                opened = open_files.enter_context(zipfile.ZipFile(archive))
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as opened:
                 is_file = not stat.S_ISLNK(opened.getinfo(member).external_attr >> 16)
-                content = open_files.enter_context(opened.open(member))
-            else:
-                opened = open_files.enter_context(tarfile.open(archive))
+                with opened.open(member) as stream:
+                    content = stream.read(largest + 1)
+        else:
+            with tarfile.open(archive) as opened:
                 entry = {each.name.removeprefix("./"): each for each in opened}[member]
-                is_file, content = entry.isreg(), opened.extractfile(entry)
-            size = 0
-            while is_file and (block := content.read(AT_ONCE)):
-                size += len(block)
-                if size > LARGEST_MEMBER:
-                    raise ValueError(f"it does not end after {LARGEST_MEMBER} bytes")
-                yield block
-            if not is_file:
-                raise ValueError("it is a link")
-            while archive.suffix != ".zip" and opened.fileobj.read(AT_ONCE):
-                pass  # the checksum stands at the archive's end
+                is_file = entry.isreg()
+                content = opened.extractfile(entry).read(largest + 1) if is_file else b""
+                while opened.fileobj.read(AT_ONCE):
+                    pass  # the checksum stands at the archive's end
+        if not is_file:
+            raise ValueError("it is a link")
+        if len(content) > largest:
+            raise ValueError(f"it does not end after {largest} bytes")
     except Exception as error:  # damaged, encrypted, packed in unknown ways, ...
         raise FormatError(
             f"{archive} has no file {member} that can be unpacked ({error}). Delete it and fetch "
             "it again."
         ) from None
+    make_folders(path.parent)
+    with atomic_file(path) as part:
+        disk.write_file(part, content)
