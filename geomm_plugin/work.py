@@ -13,7 +13,6 @@ Processes are joblib's (loky): new interpreters, one BLAS thread each, that need
 
 from __future__ import annotations
 
-import mmap
 import os
 import platform
 import re
@@ -23,26 +22,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import islice
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
 
 from geomm_plugin.errors import GeommError, ParameterError, WorkError, missing_extra
 from geomm_plugin.factorization import few_threads, thread_count
 
 T = TypeVar("T")
-Cluster: TypeAlias = "str | Executor | Any"  # a scheduler's address, an Executor, a Dask Client
+Cluster: TypeAlias = "str | Any"  # the address of a Dask scheduler, or a Dask Client
 
 CONNECT_SECONDS = 5.0
 WORKERS_SECONDS = 30.0  # batch systems start workers one after the other
-_AHEAD = 4  # jobs handed out for each worker before the first result is waited for
-_UNKNOWN_WIDTH = 8  # jobs that an executor of the user's is taken to do at a time
 _THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR")
 # A worker makes arrays of the same size again and again: what it frees it keeps (in glibc), since
 # memory that is given back to the system and asked for again costs up to a fifth of its time.
@@ -50,8 +49,7 @@ _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**29), "MALLOC_MMAP_THRESHOLD_": 
 _ADVICE = "Define its mapper in a module that can be imported, or use one job."
 
 
-@dataclass(frozen=True)
-class Job(Generic[T]):
+class Job(NamedTuple, Generic[T]):
     """A call, and in a few words what it does: "Reading en.vec"."""
 
     what: str
@@ -59,132 +57,64 @@ class Job(Generic[T]):
     arguments: tuple[Any, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pool:
     """Who does the jobs, and how many at a time."""
 
-    executor: Any = None  # of concurrent.futures; None: this process, or joblib's active backend
     width: int = 1
     elsewhere: bool = False  # in other processes: arguments are copied, memory is not shared
+    executor: Any = None  # of concurrent.futures; None: this process, or joblib's active backend
+    shared: tuple[Any, ...] = ()  # arguments in front of each job's own, which others have already
     client: Any = None  # Dask's, where the workers are a cluster's
-    restart: Callable[[int], Any] | None = None  # opens processes in place of broken ones
-    attempts: int = 0  # how often a job is begun again, alone, whose process ended
-    shared: tuple[Any, ...] = ()  # what every worker has: arguments in front of each job's own
 
     def in_order(self, jobs: Iterable[Job[T]]) -> Iterator[T]:
         """Yield the results in the order of the jobs."""
-        done: dict[int, tuple[Job[T], Callable[[], Any]]] = {}
-        following = 0
-        for number, job, answer in self._answers(jobs):
-            done[number] = job, answer
-            while following in done:
-                yield self._result(*done.pop(following))
-                following += 1
+        if self.elsewhere:
+            with self._begun(jobs) as begun:
+                yield from (_result(job, future) for future, (_, job) in begun.items())
+        else:
+            yield from (job.function(*self.shared, *job.arguments) for job in jobs)
 
     def as_completed(self, jobs: Iterable[Job[T]]) -> Iterator[tuple[int, T | WorkError]]:
         """Yield (number of the job, result) as each is there; an error instead of a result."""
-        for number, job, answer in self._answers(jobs):
-            try:
-                yield number, self._result(job, answer)
-            except WorkError as error:
-                yield number, error
+        with self._begun(jobs) as begun:
+            for future in as_completed(begun):
+                number, job = begun[future]
+                try:
+                    yield number, _result(job, future)
+                except WorkError as error:
+                    yield number, error
 
     def check_files(self, paths: Iterable[os.PathLike[str]]) -> None:
         """Refuse files that some worker of a cluster does not see as we see them."""
-        if self.client is None:
-            return
-        here = sizes([os.fspath(Path(path).absolute()) for path in paths])
-        for worker, there in _run_on_each(self.client, sizes, list(here)).items():
-            for path, size in here.items():
-                if there[path] != size:
-                    seen = "no such file" if there[path] is None else f"{there[path]} bytes"
-                    raise WorkError(
-                        f"The worker {worker} cannot see {path}: it sees {seen}. Put inputs and "
-                        "outputs on storage that all workers see under the same path."
-                    )
+        if self.client is not None:
+            names = [os.fspath(Path(path).absolute()) for path in paths]
+            for worker, path, there, _ in _differences(self.client, sizes, names):
+                seen = "no such file" if there is None else f"{there} bytes"
+                raise WorkError(
+                    f"The worker {worker} cannot see {path}: it sees {seen}. Put inputs and "
+                    "outputs on storage that all workers see under the same path."
+                )
 
-    def _answers(self, jobs: Iterable[Job[T]]) -> Iterator[tuple[int, Job[T], Callable[[], Any]]]:
-        """Yield (number, job, what returns its answer or raises) as each is done."""
-        numbered = enumerate(jobs)
-        if self.executor is None and not self.elsewhere:
-            for number, job in numbered:
-                yield number, job, partial(job.function, *self.shared, *job.arguments)
-        elif self.executor is None:
-            import joblib
+    @contextmanager
+    def _begun(self, jobs: Iterable[Job[T]]) -> Iterator[dict[Future[bytes], tuple[int, Job[T]]]]:
+        """Begin jobs elsewhere; those that nobody waits for any more are forgotten."""
+        jobs = list(jobs)
+        calls = ((_answer, _pickled(job), *self.shared) for job in jobs)
+        if self.executor is None:
+            from joblib import Parallel, delayed
 
-            every = list(numbered)
-            calls = (joblib.delayed(_answer)(_pickled(job), *self.shared) for _, job in every)
-            answers = joblib.Parallel(n_jobs=self.width)(calls)
-            for (number, job), answer in zip(every, answers, strict=True):
-                yield number, job, partial(_unpacked, answer)
+            futures: list[Future[bytes]] = [Future() for _ in jobs]
+            answers = Parallel(self.width)(delayed(call[0])(*call[1:]) for call in calls)
+            for future, answer in zip(futures, answers, strict=True):
+                future.set_result(answer)
         else:
-            ahead = self.width if self.restart else _AHEAD * self.width
-            running: dict[Future[Any], tuple[int, Job[T]]] = {}
-            try:
-                while True:
-                    for number, job in islice(numbered, ahead - len(running)):
-                        running[self._submit(job)] = number, job
-                    if not running:
-                        return
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield *running.pop(future), partial(self._received, future)
-            finally:
-                for future in running:
-                    future.cancel()
-
-    def _received(self, future: Future[Any]) -> Any:
-        return _unpacked(future.result()) if self.elsewhere else future.result()
-
-    def _submit(self, job: Job[T]) -> Future[Any]:
-        if not self.elsewhere:
-            future: Future[Any] = self.executor.submit(job.function, *self.shared, *job.arguments)
-            return future
+            futures = [self.executor.submit(*call) for call in calls]
         try:
-            call = _pickled(job)
-            try:
-                return _submit_quietly(self.executor, call, self.shared)
-            except BrokenProcessPool:
-                if self.restart is None:
-                    raise
-                self.executor.shutdown()
-                self.executor = self.restart(self.width)
-                return _submit_quietly(self.executor, call, self.shared)
-        except (WorkError, BrokenProcessPool) as error:
-            failed: Future[Any] = Future()
-            failed.set_exception(error)
-            return failed
-
-    def _result(self, job: Job[T], answer: Callable[[], Any]) -> T:
-        try:
-            try:
-                result: T = answer()
-            except BrokenProcessPool as error:
-                result = self._once_more(job, error)
-            return result
-        except WorkError as error:
-            raise WorkError(f"{job.what}: {error}") from error
-        except (GeommError, OSError, MemoryError):
-            raise
-        except Exception as error:
-            if self.executor is None and not self.elsewhere:
-                raise
-            raise WorkError(f"{job.what} failed: {type(error).__name__}: {error}.") from error
-
-    def _once_more(self, job: Job[T], error: BrokenProcessPool) -> Any:
-        """Do a job of a broken pool again, alone, to see whether this one ended its process."""
-        if self.restart is None:
-            raise error
-        for _ in range(self.attempts):
-            alone = self.restart(1)
-            try:
-                return _unpacked(_submit_quietly(alone, _pickled(job), self.shared).result())
-            except BrokenProcessPool as again:
-                error = again
-            finally:
-                _end(alone)
-        codes = re.search(r"{(.*)}", str(error))
-        how = codes[1] if codes else type(error).__name__
-        raise WorkError(f"its process ended ({how}); it may have run out of memory.") from error
+            yield dict(zip(futures, enumerate(jobs), strict=True))
+        finally:
+            for future in futures:
+                future.cancel()
 
 
 @contextmanager
@@ -193,7 +123,6 @@ def process_pool(
     cluster: Cluster | None = None,
     *,
     shared: tuple[Any, ...] = (),
-    blas_threads: int = 1,
     isolated: bool = False,
 ) -> Iterator[Pool]:
     """Give who does whole jobs (a language, a mapper) for a `with` block; at its end they end.
@@ -204,38 +133,33 @@ def process_pool(
         How many at the same time; -1 is one for each core. None is what `joblib.parallel_config`
         says, else 1: in this process.
     cluster
-        The address of a Dask scheduler ("tcp://host:8786"), a Dask Client, or any Executor of
-        `concurrent.futures`; then it says how many.
+        The address of a Dask scheduler, "tcp://host:8786", or a Dask Client; it says how many.
     shared
         Large values, handed to each function before its own arguments. Processes map their arrays
         into memory from a file; a cluster is sent them once.
     isolated
-        Whether one job at a time, too, is done in a process of its own, which may crash.
+        Whether one job at a time, too, is done in a process of its own. A job that ends its process
+        has failed then; other ones, which may be victims, are begun again.
     """
-    backend, given = _active_backend()
     _check_one_of(jobs, cluster)
+    backend, given = _active_backend()
     if cluster is None:
         cluster = getattr(backend, "client", None)
     count = job_count(given if jobs is None else jobs)
     if cluster is not None:
-        with _on_cluster(cluster, shared) as pool:
-            yield pool
+        with _on_cluster(cluster) as pool:
+            yield replace(pool, shared=_sent(pool.client, shared))
     elif backend is not None:
-        yield Pool(None, (given or 1) if jobs is None else count, elsewhere=True, shared=shared)
+        yield Pool((given or 1) if jobs is None else count, True, shared=shared)
     elif count == 1 and not isolated:
         yield Pool(shared=shared)
     else:
-        with _stored(shared) as stored:
-            restart = partial(_open_processes, blas_threads=blas_threads)
-            attempts = min(count, 2) - 1 if isolated else 2
-            pool = Pool(restart(count), count, True, None, restart, attempts, stored)
-            try:
-                yield pool
-            finally:
-                _end(pool.executor)
+        attempts = 1 if isolated else 3
+        with _stored(shared) as stored, _Processes(count, attempts) as processes:
+            yield Pool(count, True, processes, stored)
 
 
-_pool: ContextVar[Pool | None] = ContextVar("compute_pool", default=None)
+_compute_pool: ContextVar[Pool | None] = ContextVar("compute_pool", default=None)
 
 
 @contextmanager
@@ -253,7 +177,7 @@ def compute_pool(jobs: int | None = None, cluster: Cluster | None = None) -> Ite
         threads as BLAS has.
     """
     _check_one_of(jobs, cluster)
-    if jobs is None and cluster is None and _pool.get() is not None:
+    if jobs is None and cluster is None and _compute_pool.get() is not None:
         yield
         return
     with ExitStack() as stack:
@@ -261,17 +185,17 @@ def compute_pool(jobs: int | None = None, cluster: Cluster | None = None) -> Ite
         if cluster is not None:
             pool = stack.enter_context(_on_cluster(cluster))
         elif (count := thread_count() if jobs is None else job_count(jobs)) > 1:
-            pool = Pool(stack.enter_context(ThreadPoolExecutor(count)), count)
-        token = _pool.set(pool)
+            pool = Pool(count, executor=stack.enter_context(ThreadPoolExecutor(count)))
+        token = _compute_pool.set(pool)
         try:
             yield
         finally:
-            _pool.reset(token)
+            _compute_pool.reset(token)
 
 
 def pool_size(in_memory: bool = False) -> int:
     """Return among how many the work is divided; `in_memory`: how many share our memory."""
-    pool = _pool.get()
+    pool = _compute_pool.get()
     return 1 if pool is None or (in_memory and pool.elsewhere) else pool.width
 
 
@@ -293,13 +217,15 @@ def each_part(
         Whether it must be done by who shares our memory: the function changes something, or takes
         less time than to send what it needs.
     """
-    pool = _pool.get()
+    pool = _compute_pool.get()
     if pool is None or (in_memory and pool.elsewhere):
         yield from (function(*arrays, part) for part in parts)
-        return
-    pool = replace(pool, shared=_scattered(pool.client, arrays))
-    with nullcontext() if pool.elsewhere else few_threads():
-        yield from pool.in_order(Job(what, function, (part,)) for part in parts)
+    elif pool.elsewhere:
+        workers = replace(pool, shared=_sent(pool.client, arrays))
+        yield from workers.in_order(Job(what, function, (part,)) for part in parts)
+    else:
+        with few_threads():
+            yield from pool.executor.map(partial(function, *arrays), parts)
 
 
 def job_count(jobs: int | None) -> int:
@@ -325,9 +251,9 @@ def threads_each(processes: int) -> int:
 
 def core_count() -> int:
     """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    from joblib import cpu_count
+
+    return int(cpu_count())
 
 
 def _active_backend() -> tuple[Any, int | None]:
@@ -343,137 +269,169 @@ def _active_backend() -> tuple[Any, int | None]:
 # Processes of this machine
 
 
-def _open_processes(count: int, blas_threads: int = 1) -> Executor:
-    from joblib.externals.loky.process_executor import ProcessPoolExecutor
+class _Processes(ThreadPoolExecutor):
+    """Threads, each with a process of its own that does its jobs: one that ends costs one job.
 
-    limits = {f"{library}_NUM_THREADS": str(blas_threads) for library in _THREAD_LIMITS}
-    processes: Executor = ProcessPoolExecutor(
-        count,
-        env={**_KEEP_MEMORY, **os.environ, **limits},
-        initializer=_start,
-        initargs=(os.getpid(),),
-    )
-    return processes
+    Parameters
+    ----------
+    attempts
+        How often a job is begun whose process ends.
+    """
+
+    def __init__(self, count: int, attempts: int):
+        super().__init__(count, initializer=_leave_ctrl_c)
+        limits = {f"{library}_NUM_THREADS": str(threads_each(count)) for library in _THREAD_LIMITS}
+        self._environment = {**_KEEP_MEMORY, **os.environ, **limits}
+        self._attempts = attempts
+        self._every: list[Any] = []
+        self._own = threading.local()
+        self._ended = False
+
+    def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
+        """Have a call done by a process."""
+        return super().submit(self._do, *call)
+
+    def _do(self, *call: Any) -> Any:
+        for _ in range(self._attempts):
+            if not hasattr(self._own, "process"):
+                self._own.process = self._open()
+            try:
+                return self._own.process.submit(*call).result()
+            except BrokenProcessPool as error:
+                ended = error
+                del self._own.process
+        codes = re.search(r"{(.*)}", str(ended))
+        how = codes[1] if codes else type(ended).__name__
+        raise WorkError(f"its process ended ({how}); it may have run out of memory.") from ended
+
+    def _open(self) -> Any:
+        from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+        settings = {"env": self._environment, "initializer": _start, "initargs": (os.getpid(),)}
+        self._every.append(ProcessPoolExecutor(1, **settings))
+        if self._ended:
+            raise WorkError("it was to begin when the others were ended.")
+        return self._every[-1]
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        """End the processes, in the midst of a job if there was an error."""
+        self._ended = True
+        for process in self._every:
+            process.shutdown(kill_workers=kind is not None)
+        self.shutdown()
 
 
-def _end(executor: Any) -> None:
-    """End processes, in the midst of a job if there was an error."""
-    executor.shutdown(kill_workers=sys.exc_info()[0] is not None)
+def _leave_ctrl_c() -> None:
+    """Block Ctrl-C in a thread, and so in the processes that it starts: this process ends them."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 
 
 def _start(parent: int) -> None:
     """Be a new worker: leave Ctrl-C to the parent, and end with it, however that may be."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
-        def end_with_parent() -> None:
-            while os.getppid() == parent:
-                time.sleep(0.5)
-            os._exit(1)
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
 
-        threading.Thread(target=end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _submit_quietly(executor: Executor, call: bytes, shared: tuple[Any, ...]) -> Future[Any]:
-    """Submit a call; processes that are started for it do not hear of Ctrl-C before `_start`."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return executor.submit(_answer, call, *shared)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        return executor.submit(_answer, call, *shared)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+# Jobs as bytes, and their results
 
 
 def _pickled(job: Job[Any]) -> bytes:
+    """Return a call as bytes: the job's, or where it cannot be sent, one that says so."""
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
     try:
         call: bytes = dumps((job.function, job.arguments))
     except Exception as error:
-        raise WorkError(f"it cannot be sent to another process ({error}). {_ADVICE}") from error
+        problem = f"it cannot be sent to another process ({error}). {_ADVICE}"
+        call = dumps((_refuse, (problem,)))
     return call
 
 
-def _answer(call: bytes, *shared: Any) -> Any:
+def _answer(call: bytes, *shared: Any) -> bytes:
     """Do a pickled call in a worker; return its result or its error as (kind, value), pickled."""
     from joblib.externals.loky.cloudpickle_wrapper import dumps, loads
 
     try:
         function, arguments = loads(call)  # from the process that started this one
     except Exception as error:
-        problem = f"it cannot be loaded in another process ({error}). {_ADVICE}"
-        return dumps(("failure", problem))
+        function = _refuse
+        arguments = (f"it cannot be loaded in another process ({error}). {_ADVICE}",)
     try:
-        given = [_loaded(each) if isinstance(each, _Stored) else each for each in shared]
-        return dumps(("result", function(*given, *arguments)))
+        given = _loaded(shared[0].path) if shared and isinstance(shared[0], _Stored) else shared
+        answer: bytes = dumps((True, function(*given, *arguments)))
     except BaseException as error:  # whatever it is, the other side has to know
         known = type(error).__module__ in ("builtins", "geomm_plugin.errors")
-        if known and isinstance(error, Exception | KeyboardInterrupt):
-            return dumps(("error", error))
-        return dumps(("failure", f"{type(error).__name__}: {error}"))
+        if not (known and isinstance(error, Exception | KeyboardInterrupt)):
+            error = WorkError(f"{type(error).__name__}: {error}")
+        answer = dumps((False, error))
+    return answer
 
 
-def _unpacked(answer: bytes) -> Any:
+def _refuse(*arguments: Any) -> None:
+    raise WorkError(arguments[-1])
+
+
+def _result(job: Job[T], future: Future[bytes]) -> T:
+    """Return what a job returned elsewhere, or raise what it raised."""
     from joblib.externals.loky.cloudpickle_wrapper import loads
 
-    kind, value = loads(answer)  # from our own worker
-    if kind == "result":
-        return value
-    raise value if kind == "error" else WorkError(value)
+    try:
+        is_result, value = loads(future.result())  # from our own worker
+        if is_result:
+            result: T = value
+            return result
+        raise value
+    except WorkError as error:
+        raise WorkError(f"{job.what}: {error}") from error
+    except (GeommError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise WorkError(f"{job.what} failed: {type(error).__name__}: {error}.") from error
 
 
-@dataclass(frozen=True)
-class _Stored:
-    """A value in a file: pickled, but for its arrays, which workers map into memory."""
+class _Stored(NamedTuple):
+    """Values in a file, whose arrays workers map into memory."""
 
     path: str
-    pickled: bytes
-    ends: tuple[int, ...]  # of the arrays; each begins at the next multiple of 64
-
-    @classmethod
-    def store(cls, value: object, path: Path) -> _Stored:
-        from joblib.externals.loky.cloudpickle_wrapper import dumps
-
-        buffers: list[Any] = []
-        pickled = dumps(value, protocol=5, buffer_callback=buffers.append)
-        ends = []
-        with path.open("wb") as stream:
-            for buffer in buffers:
-                stream.write(bytes(-stream.tell() % 64))
-                stream.write(buffer.raw())
-                ends.append(stream.tell())
-        return cls(str(path), pickled, tuple(ends))
-
-
-@cache
-def _loaded(stored: _Stored) -> Any:
-    from joblib.externals.loky.cloudpickle_wrapper import loads
-
-    starts = (-(-end // 64) * 64 for end in (0, *stored.ends))
-    with Path(stored.path).open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size  # an empty file cannot be mapped
-        memory = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    buffers = [memoryview(memory)[part] for part in map(slice, starts, stored.ends)]
-    return loads(stored.pickled, buffers=buffers)
 
 
 @contextmanager
 def _stored(values: tuple[Any, ...]) -> Iterator[tuple[_Stored, ...]]:
-    """Put values into files for a `with` block; they go, too, where this process is killed."""
+    """Put values into a file for a `with` block; it goes, too, where this process is killed."""
     if not values:
         yield ()
         return
+    import joblib
     from joblib.externals.loky.backend import resource_tracker
+    from joblib.externals.loky.cloudpickle_wrapper import dumps
 
+    buffers: list[Any] = []
+    pickled = dumps(values, protocol=5, buffer_callback=buffers.append)
     with tempfile.TemporaryDirectory(prefix="geomm-", ignore_cleanup_errors=True) as folder:
         resource_tracker.register(folder, "folder")
         try:
-            paths = (Path(folder, str(number)) for number in range(len(values)))
-            yield tuple(map(_Stored.store, values, paths))
+            path = f"{folder}/shared"
+            joblib.dump((pickled, [np.asarray(buffer.raw()) for buffer in buffers]), path)
+            yield (_Stored(path),)
         finally:
             resource_tracker.unregister(folder, "folder")
+
+
+@cache
+def _loaded(path: str) -> tuple[Any, ...]:
+    import joblib
+    from joblib.externals.loky.cloudpickle_wrapper import loads
+
+    pickled, buffers = joblib.load(path, mmap_mode="r")  # written by `_stored`
+    values: tuple[Any, ...] = loads(pickled, buffers=buffers)
+    return values
 
 
 # A cluster: reached, of our version, and seeing our files, or a sentence
@@ -488,54 +446,58 @@ def _check_one_of(jobs: int | None, cluster: Cluster | None) -> None:
 
 
 @contextmanager
-def _on_cluster(cluster: Cluster, shared: tuple[Any, ...] = ()) -> Iterator[Pool]:
-    if isinstance(cluster, Executor):
-        width = getattr(cluster, "_max_workers", _UNKNOWN_WIDTH)
-        yield Pool(cluster, width, not isinstance(cluster, ThreadPoolExecutor), shared=shared)
-        return
-    with _client_of(cluster) as client:
-        width = _checked_width(client)
-        executor = client.get_executor(pure=False)
-        yield Pool(executor, width, True, client, shared=_scattered(client, shared))
-
-
-def _scattered(client: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Send values to every worker of a cluster; return what stands for them in its calls."""
-    if client is None:
-        return values
-    return tuple(client.scatter(value, broadcast=True, hash=False) for value in values)
-
-
-@contextmanager
-def _client_of(cluster: Any) -> Iterator[Any]:
+def _on_cluster(cluster: Cluster) -> Iterator[Pool]:
     try:
         from distributed import Client
     except ImportError as error:
         raise missing_extra("A cluster", "cluster") from error
-    if isinstance(cluster, Client):
-        yield cluster
-        return
-    if not isinstance(cluster, str):
+    client: Any = cluster
+    if isinstance(cluster, str):
+        open_client: Any = Client
+        try:
+            client = open_client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:  # TimeoutError is an OSError
+            raise WorkError(
+                f"No Dask scheduler answers at {cluster} ({_first_line(error)}). Check the address "
+                "that `dask scheduler` printed, and that this machine can reach it."
+            ) from error
+    elif not isinstance(cluster, Client):
         raise ParameterError(
-            "A cluster is the address of a Dask scheduler, a Dask Client or an Executor; this is a "
-            f"{type(cluster).__name__}."
+            "A cluster is the address of a Dask scheduler, or a Dask Client; this is a "
+            f"{type(cluster).__name__}. Other workers are chosen by joblib.parallel_config()."
         )
     try:
-        open_client: Any = Client
-        client = open_client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        yield _checked_workers(client)
+    finally:
+        if client is not cluster:
+            client.close()
+
+
+def _checked_workers(client: Any) -> Pool:
+    """Return the workers of a cluster, provided that they are there and have our versions."""
+    address = client.scheduler.address
+    try:
+        client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+    except TimeoutError as error:
         raise WorkError(
-            f"No Dask scheduler answers at {cluster} ({_first_line(error)}). Check the address "
-            "that `dask scheduler` printed, and that this machine can reach it."
+            f"The cluster {address} has no workers. Start some with: dask worker {address}"
         ) from error
-    with client:
-        yield client
+    for worker, name, there, here in _differences(client, versions):
+        raise WorkError(
+            f"The worker {worker} has {name} {there}, this process has {here}. Install the same "
+            "versions everywhere, so that results are the same."
+        )
+    width = max(1, int(sum(client.nthreads().values())))
+    return Pool(width, True, client.get_executor(pure=False), client=client)
+
+
+def _sent(client: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Send values to every worker of a cluster; return what stands for them in its calls."""
+    return tuple(client.scatter(value, broadcast=True, hash=False) for value in values)
 
 
 def versions() -> dict[str, str]:
     """Return the versions that decide what a job computes, of the process that asks."""
-    from importlib.metadata import version
-
     return {
         "geomm-plugin": version("geomm-plugin"),
         "numpy": version("numpy"),
@@ -548,34 +510,20 @@ def sizes(paths: list[str]) -> dict[str, int | None]:
     return {path: Path(path).stat().st_size if Path(path).exists() else None for path in paths}
 
 
-def _checked_width(client: Any) -> int:
-    address = client.scheduler.address
-    try:
-        client.wait_for_workers(1, timeout=WORKERS_SECONDS)
-    except TimeoutError as error:
-        raise WorkError(
-            f"The cluster {address} has no workers. Start some with: dask worker {address}"
-        ) from error
-    here = versions()
-    for worker, there in _run_on_each(client, versions).items():
-        for name, version in here.items():
-            if there[name] != version:
-                raise WorkError(
-                    f"The worker {worker} has {name} {there[name]}, this process has {version}. "
-                    "Install the same versions everywhere, so that results are the same."
-                )
-    return max(1, int(sum(client.nthreads().values())))
-
-
-def _run_on_each(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
-    answers: dict[str, Any] = client.run(function, *arguments, on_error="return")
-    for worker, answer in answers.items():
-        if isinstance(answer, BaseException):
+def _differences(
+    client: Any, look: Callable[..., dict[str, Any]], *arguments: Any
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield (worker, name, what is there, what is here) where a worker sees what we do not."""
+    here = look(*arguments)
+    for worker, there in client.run(look, *arguments, on_error="return").items():
+        if isinstance(there, BaseException):
             raise WorkError(
-                f"The worker {worker} cannot run this package ({type(answer).__name__}: "
-                f"{_first_line(answer)}). Install geomm-plugin there, in the same version."
+                f"The worker {worker} cannot run this package ({type(there).__name__}: "
+                f"{_first_line(there)}). Install geomm-plugin there, in the same version."
             )
-    return answers
+        for name in here:
+            if there[name] != here[name]:
+                yield worker, name, there[name], here[name]
 
 
 def _first_line(error: BaseException) -> str:

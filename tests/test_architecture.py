@@ -44,7 +44,7 @@ BUDGETS = {
     ("source_file",): 80,
     ("fit_report", "mapper", "shared_space", "storage"): 1350,
     ("files",): 1100,
-    ("work",): 600,
+    ("work",): 530,
     ("fitting",): 3800,
     ("mappers",): 2300,
     ("retrieval",): 4050,

@@ -195,8 +195,7 @@ def align(
         How many processes read and write at the same time; -1 is one for each core. The files are
         the same to the bit for any number.
     cluster
-        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures`. Its
-        workers must see the same files.
+        The address of a Dask scheduler, or a Dask Client. Its workers must see the same files.
     """
     job_count(jobs)  # an impossible number is an error
     chosen = as_mapper(mapper, settings)

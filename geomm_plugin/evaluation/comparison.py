@@ -96,8 +96,7 @@ def compare(
         How many mappers are fitted at the same time, each in its own process; -1 is one for each
         core.
     cluster
-        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures` that
-        fits the mappers instead of this machine.
+        The address of a Dask scheduler, or a Dask Client, whose workers fit the mappers instead.
     on_run
         Called with each mapper's Run as soon as it is there.
     """

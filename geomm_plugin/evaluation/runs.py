@@ -18,7 +18,7 @@ from geomm_plugin.evaluation.translation import Evaluation
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.text import printable
-from geomm_plugin.work import Cluster, Job, job_count, process_pool, threads_each
+from geomm_plugin.work import Cluster, Job, job_count, process_pool
 
 RETIMED_SECONDS = 2.0  # shorter work is done twice: for its memory, then for its time
 
@@ -97,16 +97,17 @@ def run_all(
     on_run
         Called with each run as soon as it is there.
     cluster
-        A scheduler's address, a Dask Client or an Executor that runs them instead.
+        The address of a Dask scheduler whose workers run them instead, or a Dask Client.
     """
     labels = list(mappers)
     tasks = [Job(label, _call, (label, mapper)) for label, mapper in mappers.items()]
-    threads = threads_each(min(job_count(jobs), len(tasks)))
+    if jobs is not None:
+        jobs = min(job_count(jobs), max(1, len(tasks)))  # each gets its share of the cores
     runs: dict[str, Run] = {}
     start = time.perf_counter()
     with (
         progress.task("Comparing", len(tasks), "mappers") as advance,
-        process_pool(jobs, cluster, shared=(run,), blas_threads=threads, isolated=True) as pool,
+        process_pool(jobs, cluster, shared=(run,), isolated=True) as pool,
     ):
         for number, result in pool.as_completed(tasks):
             label = labels[number]

@@ -182,7 +182,7 @@ def evaluate(
         How many threads compare words at the same time; -1 is one for each core. By default the
         threads of BLAS. The scores are the same.
     cluster
-        The address of a Dask scheduler, a Dask Client, or an Executor of `concurrent.futures`.
+        The address of a Dask scheduler, or a Dask Client.
     """
     check_by(by)
     if oov not in ("skip", "wrong"):

@@ -7,9 +7,9 @@ import sys
 import threading
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -58,8 +58,8 @@ def whole(files, tmp_path_factory):
 def test_processes_and_threads_write_the_same_bytes(files, tmp_path, suffix):
     one = run(files, tmp_path / "one", suffix)
     assert run(files, tmp_path / "two", suffix, jobs=2) == one
-    with ThreadPoolExecutor(3) as threads:
-        assert run(files, tmp_path / "threads", suffix, cluster=threads) == one
+    with joblib.parallel_config("threading", n_jobs=3):
+        assert run(files, tmp_path / "threads", suffix) == one
 
 
 @pytest.mark.parametrize("suffix", [".vec.gz", ".glove", ".safetensors", ".npy"])

@@ -5,10 +5,10 @@ import json
 import os
 import signal
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
+import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -172,12 +172,12 @@ def test_a_segmentation_fault_is_a_row_with_its_reason(data):
     assert found.runs[1].error is None
 
 
-@pytest.mark.parametrize("executor", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_an_executor_of_ones_own_finds_the_same(data, executor):
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_a_backend_of_joblib_finds_the_same(data, backend):
     mappers = ["procrustes", "unconstrained", Broken()]
     here = compare(mappers, *data)
-    with executor(2) as mine:
-        there = compare(mappers, *data, cluster=mine)
+    with joblib.parallel_config(backend, n_jobs=2):
+        there = compare(mappers, *data)
     assert [run.error for run in there.runs] == [run.error for run in here.runs]
     assert [row["p@1"] for row in there.rows] == [row["p@1"] for row in here.rows]
 
@@ -369,8 +369,8 @@ def test_tables_hold_every_row(data):
 def test_a_long_reason_is_short_in_the_table_and_whole_below(data, monkeypatch):
     reason = "\n".join(f"line {number} of many" for number in range(30))
     monkeypatch.setattr(Broken, "reason", reason)
-    with ThreadPoolExecutor(1) as executor:  # in this process, where the class is changed
-        found = compare(["procrustes", Broken()], *data, cluster=executor)
+    with joblib.parallel_config("sequential"):  # in this process, where the class is changed
+        found = compare(["procrustes", Broken()], *data)
     *table, note, last = str(found).splitlines()
     assert note.startswith("All 3 languages were fitted together")
     rows = [cells for cells in table if cells.startswith("broken")]

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,28 +75,23 @@ def test_a_killed_worker_is_replaced_and_its_task_begun_again(dask_cluster, tmp_
         assert list(results) == ["done", 9, 16]
 
 
+def seen_otherwise(look, odd):
+    """Return what looks as `look` does, but for this process, which finds something odd."""
+    this = os.getpid()
+    return lambda *given: look(*given) | (odd if os.getpid() == this else {})
+
+
 def test_files_must_be_seen_by_every_worker(dask_cluster, tmp_path, monkeypatch):
     path = tmp_path / "x.vec"
-    path.write_text("1 1\na 1\n")
     with process_pool(cluster=dask_cluster) as pool:
         pool.check_files([path])
-        monkeypatch.setattr(work, "sizes", work.sizes)
-        real = work._run_on_each
-        monkeypatch.setattr(
-            work,
-            "_run_on_each",
-            lambda *call: {w: dict.fromkeys(seen, None) for w, seen in real(*call).items()},
-        )
+        monkeypatch.setattr(work, "sizes", seen_otherwise(work.sizes, {str(path): 8}))
         with pytest.raises(WorkError, match=r"cannot see .*x\.vec: it sees no such file"):
             pool.check_files([path])
 
 
 def test_versions_must_be_equal(dask_cluster, monkeypatch):
-    here = work.versions() | {"numpy": "1.0"}
-    real = work._run_on_each
-    versions = work.versions
-    monkeypatch.setattr(work, "_run_on_each", lambda client, _: real(client, versions))
-    monkeypatch.setattr(work, "versions", lambda: here)
+    monkeypatch.setattr(work, "versions", seen_otherwise(work.versions, {"numpy": "1.0"}))
     with (
         pytest.raises(WorkError, match=r"has numpy .*, this process has 1\.0"),
         process_pool(cluster=dask_cluster),
@@ -118,5 +114,6 @@ def test_an_address_that_nobody_answers_at_is_a_sentence(monkeypatch):
 
 
 def test_what_is_no_cluster_is_refused():
-    with pytest.raises(ParameterError, match="this is a int"), process_pool(cluster=3):
-        pass
+    for odd in (3, ThreadPoolExecutor(1)):
+        with pytest.raises(ParameterError, match="this is a"), process_pool(cluster=odd):
+            pass
