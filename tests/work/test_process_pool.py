@@ -123,13 +123,16 @@ def test_what_cannot_be_sent_is_a_sentence():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_large_values_are_mapped_into_memory_and_nothing_of_them_is_left(count, tmp_path):
+def test_large_values_are_mapped_into_memory_and_nothing_of_them_is_left(
+    count, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     array = np.arange(100_001, dtype=np.float32)
-    before = set(Path(tempfile.gettempdir()).glob("geomm-*"))
     with process_pool(count, shared=(array,), isolated=True) as pool:
         found = list(pool.in_order(jobs(total, 1.0, 2.0, 3.0)))
+        assert [path.name[:6] for path in tmp_path.iterdir()] == ["geomm-"]
     assert found == [float(array.sum()) * factor for factor in (1.0, 2.0, 3.0)]
-    assert not set(Path(tempfile.gettempdir()).glob("geomm-*")) - before
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing", "sequential"])
