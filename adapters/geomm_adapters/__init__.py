@@ -74,37 +74,30 @@ __getattr__ = names_of(
 )
 
 
+_FORMATS = (
+    *("MultilingualText", "FastTextVec", "SafetensorsFile", "FastTextBin", "Word2VecBin"),
+    *("GloveText", "NpyVectors", "SpacyModel", "StaticModelFolder", "ParquetFile", "ArrowFile"),
+)
+_CONVERTERS = {  # library: attributes, one of which its objects with vectors have; a function
+    "gensim": (("wv", "index_to_key"), "from_keyedvectors"),
+    "fasttext": (("get_word_vector",), "from_fasttext"),
+    "spacy": (("vocab", "vectors", "key2row"), "from_spacy"),
+    "model2vec": (("token_mapping",), "from_static_model"),
+}
+
+
 @hookimpl
 def register_formats() -> Iterable[type[Format]]:
     """The file formats of this package, loaded when one is asked for."""
-    from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
-    from geomm_adapters.fasttext.model_file import FastTextBin
-    from geomm_adapters.npy_vectors import NpyVectors
-    from geomm_adapters.safetensors_file import SafetensorsFile
-    from geomm_adapters.spacy_vectors import SpacyModel
-    from geomm_adapters.static_model import StaticModelFolder
-    from geomm_adapters.text.fasttext_vec import FastTextVec, GloveText
-    from geomm_adapters.text.multilingual_text import MultilingualText
-    from geomm_adapters.word2vec_bin import Word2VecBin
-
-    return [
-        *(MultilingualText, FastTextVec, SafetensorsFile, FastTextBin, Word2VecBin, GloveText),
-        *(NpyVectors, SpacyModel, StaticModelFolder, ParquetFile, ArrowFile),
-    ]
+    return [__getattr__(name) for name in _FORMATS]
 
 
 @hookimpl
 def to_embeddings(source: object) -> Embeddings | None:
-    """Convert the objects of gensim, fasttext, spaCy and model2vec."""
-    from geomm_adapters.fasttext.model_file import from_fasttext, is_fasttext
-    from geomm_adapters.gensim.keyed_vectors import from_keyedvectors, is_keyedvectors
-    from geomm_adapters.spacy_vectors import from_spacy, is_spacy
-    from geomm_adapters.static_model import from_static_model, is_static_model
-
-    if is_keyedvectors(source):
-        return from_keyedvectors(source)
-    if is_fasttext(source):
-        return from_fasttext(source)
-    if is_spacy(source):
-        return from_spacy(source)
-    return from_static_model(source) if is_static_model(source) else None
+    """Convert the objects of gensim, fasttext, spaCy and model2vec, none of which is imported."""
+    libraries = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
+    for library, (attributes, name) in _CONVERTERS.items():
+        if library in libraries and any(hasattr(source, known) for known in attributes):
+            converted: Embeddings = __getattr__(name)(source)
+            return converted
+    return None

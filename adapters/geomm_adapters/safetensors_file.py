@@ -30,13 +30,11 @@ from geomm_plugin.files.packed_words import ENCODING, unpack_words
 from geomm_plugin.files.strict_json import parse_json
 from geomm_plugin.formats import Format, finite_blocks
 
-_TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "|u1"}
-_FLOATS = ("F16", "F32", "F64")
+_FLOATS = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+_TENSORS = {"vectors": (_FLOATS, 2), "word_ends": ({"I64": "<i8"}, 1), "words": ({"U8": "u1"}, 1)}
 _METADATA = {"format": "geomm_plugin embeddings 1"}
 _LENGTH_BYTES = 8
-_MAX_EMPTY_SIDE = 2**31  # rows or columns of a tensor that holds no numbers
 _ALIGNMENT = 64
-_LONGEST_HEADER = 10**8  # as the format's own library
 
 
 class SafetensorsFile(Format):
@@ -47,16 +45,17 @@ class SafetensorsFile(Format):
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Map a file into memory; the words are read at once, the vectors when they are used."""
-        tensors = _Tensors(path)
-        vectors = tensors.mapped("vectors", _FLOATS, dimensions=2)
-        ends = tensors.mapped("word_ends", ("I64",), dimensions=1)
-        text = tensors.mapped("words", ("U8",), dimensions=1)
-        if not vectors.shape[1]:
-            raise tensors.error(f"its vectors have the shape {list(vectors.shape)}")
-        if len(ends) != len(vectors):
-            raise tensors.error(f"there are {len(ends)} words for {len(vectors)} vectors")
+        vectors, ends, text = _mapped(path)
         count = len(ends) if max_words is None else min(max_words, len(ends))
-        return Embeddings(_cut(tensors, text, ends[:count]), vectors[:count])
+        bounds = np.concatenate([[0], ends[:count]]).astype(np.int64)
+        # Compared, not subtracted: the difference of two int64 may overflow.
+        if bounds[-1] > len(text) or (bounds[1:] < bounds[:-1]).any():
+            raise _broken(path, "the ends of the words are out of order")
+        try:
+            words = unpack_words(text[: bounds[-1]].tobytes(), bounds)
+        except UnicodeDecodeError as error:
+            raise _broken(path, f"the words are not UTF-8 ({error})") from error
+        return Embeddings(words, vectors[:count])
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write block by block, as the vectors are made."""
@@ -98,97 +97,46 @@ def write_header(
     stream.write(text)
 
 
-def _cut(tensors: _Tensors, text: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
-    """Cut a text into the words that end at `ends`."""
-    bounds = np.concatenate([[0], ends]).astype(np.int64)
-    # Compared, not subtracted: the difference of two int64 may overflow.
-    if bounds[-1] > len(text) or (bounds[1:] < bounds[:-1]).any():
-        raise tensors.error("the ends of the words are out of order")
+def _mapped(path: Path) -> list[npt.NDArray[Any]]:
+    """Map vectors, ends of words and words into memory.
+
+    The format's own library checks the file first: types, shapes and places fit, and tensors
+    stand one behind the other, with nothing between or behind them.
+    """
+    from safetensors import safe_open
+
     try:
-        return unpack_words(text[: bounds[-1]].tobytes(), bounds)
-    except UnicodeDecodeError as error:
-        raise tensors.error(f"the words are not UTF-8 ({error})") from error
-
-
-class _Tensors:
-    """The tensors of a file, mapped into memory once and as a whole, for reading only."""
-
-    def __init__(self, path: Path):
-        self.path = path
+        with safe_open(path, "numpy") as checked:
+            names = checked.keys()
         with path.open("rb") as stream:
-            try:
-                self._content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            except ValueError:  # an empty file cannot be mapped
-                raise self.error("it has no header of that format") from None
-        length = int.from_bytes(self._content[:_LENGTH_BYTES], "little")
-        if not 2 <= length <= min(len(self._content) - _LENGTH_BYTES, _LONGEST_HEADER):
-            raise self.error("it has no header of that format")
-        self._begin = _LENGTH_BYTES + length
-        self._size = len(self._content) - self._begin
-        try:
-            self._header = parse_json(self._content[_LENGTH_BYTES : self._begin])
-        except ValueError as error:
-            raise self.error(f"its header is not JSON ({error})") from error
-        if not isinstance(self._header, dict):
-            raise self.error("its header names no tensors")
-        metadata = self._header.pop("__metadata__", {})
-        if not isinstance(metadata, dict) or not all(type(v) is str for v in metadata.values()):
-            raise self.error("its metadata are not texts by name")
-        self._check_places()
+            content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        begin = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+        header = parse_json(content[_LENGTH_BYTES:begin])
+        arrays = []
+        for name, (kinds, dimensions) in _TENSORS.items():
+            if name not in header:
+                raise FormatError(
+                    f"{path} holds no tensor {name!r}, but: "
+                    f"{', '.join(names)[:200] or 'nothing'}. Embeddings are 'vectors', 'words' and "
+                    "'word_ends', as `geomm convert` writes them."
+                )
+            kind, shape = header[name]["dtype"], header[name]["shape"]
+            if kind not in kinds or len(shape) != dimensions:
+                raise ValueError(f"{name!r} has the type {kind} and the shape {shape}")
+            place = begin + header[name]["data_offsets"][0]
+            numbers = np.frombuffer(content, kinds[kind], math.prod(shape), place)
+            arrays.append(numbers.reshape(shape))
+    except (OSError, MemoryError, FormatError):
+        raise
+    except Exception as error:  # the library's, or of numbers that lie outside the file
+        raise _broken(path, str(error)) from error
+    if not arrays[0].shape[1] or len(arrays[0]) != len(arrays[1]):
+        raise _broken(path, f"it has {len(arrays[1])} words for vectors {arrays[0].shape}")
+    return arrays
 
-    def _check_places(self) -> None:
-        """Refuse tensors that overlap, holes between them and a tail, as the format's library does.
 
-        Other readers may understand bytes that belong to no tensor, or to two, differently.
-        """
-        places = sorted(
-            self._described(name, described)[2:] for name, described in self._header.items()
-        )
-        last = 0
-        for begin, end in places:
-            if begin != last or end < begin:
-                raise self.error(f"a tensor begins at byte {begin}, the one before ends at {last}")
-            last = end
-        if last < self._size:
-            raise self.error(f"{self._size - last} bytes follow its last tensor")
-
-    def mapped(self, name: str, kinds: Sequence[str], dimensions: int) -> npt.NDArray[Any]:
-        """Return a tensor without reading it."""
-        described = self._header.get(name)
-        if described is None:
-            raise FormatError(
-                f"{self.path} holds no tensor {name!r}, but: "
-                f"{', '.join(self._header)[:200] or 'nothing'}. "
-                "Embeddings are 'vectors', 'words' and 'word_ends', as `geomm convert` writes them."
-            )
-        kind, shape, begin, end = self._described(name, described)
-        if kind not in kinds or len(shape) != dimensions:
-            raise self.error(f"{name!r} has the type {kind} and the shape {shape}")
-        dtype = np.dtype(_TYPES[kind])
-        if math.prod(shape) * dtype.itemsize != end - begin or end > self._size:
-            raise self.error(f"the bytes of {name!r} are not all there; it seems cut off")
-        if begin == end:  # there is nothing to map
-            if max(shape) > _MAX_EMPTY_SIDE:
-                raise self.error(f"{name!r} has the shape {shape}")
-            return np.empty(shape, dtype)
-        return np.frombuffer(self._content, dtype, math.prod(shape), self._begin + begin).reshape(
-            shape
-        )
-
-    def error(self, problem: str) -> FormatError:
-        """Say what is wrong with the file, and what to do."""
-        return FormatError(
-            f"{self.path} is not a whole file of embeddings in safetensors: {problem}. Fetch it "
-            "again, or write it again with `geomm convert`."
-        )
-
-    def _described(self, name: str, described: Any) -> tuple[str, list[int], int, int]:
-        try:
-            kind, shape = described["dtype"], described["shape"]
-            begin, end = described["data_offsets"]
-        except (TypeError, KeyError, ValueError):
-            raise self.error(f"its header does not describe {name!r}") from None
-        numbers = [*shape, begin, end] if isinstance(shape, list) else [None]
-        if not isinstance(kind, str) or not all(type(n) is int and n >= 0 for n in numbers):
-            raise self.error(f"its header does not describe {name!r}")
-        return kind, shape, begin, end
+def _broken(path: Path, problem: str) -> FormatError:
+    return FormatError(
+        f"{path} is not a whole file of embeddings in safetensors: {problem}. Fetch it again, or "
+        "write it again with `geomm convert`."
+    )

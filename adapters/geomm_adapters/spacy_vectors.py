@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from spacy.vectors import Vectors
 
 
-def is_spacy(source: object) -> bool:
-    """Tell whether an object is a spaCy pipeline, vocabulary or table of vectors."""
-    if not any(kind.__module__.partition(".")[0] == "spacy" for kind in type(source).__mro__):
-        return False
-    return hasattr(source, "vocab") or hasattr(source, "vectors") or hasattr(source, "key2row")
-
-
 def from_spacy(source: Any) -> Embeddings:
     """Take words and vectors from a pipeline, a vocabulary or a table, in the order of its rows.
 

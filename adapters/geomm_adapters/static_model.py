@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from geomm_adapters.safetensors_file import write_header
 from geomm_plugin.arrays import Matrix, Vector
@@ -35,17 +34,14 @@ _MODULES = [{"idx": 0, "name": "0", "path": ".", "type": _STATIC_EMBEDDING}]
 Ids = Callable[[str], list[int]]
 
 
-def is_static_model(source: object) -> bool:
-    """Tell whether an object is model2vec's StaticModel."""
-    modules = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
-    return "model2vec" in modules and hasattr(source, "token_mapping")
-
-
 def from_static_model(model: Any) -> Embeddings:
     """Take the whole words among the tokens of a model2vec model, and subwords for the others."""
-    table = _Table(model.embedding, model.weights, model.token_mapping)
-    description = json.loads(model.tokenizer.to_str())
-    return _embeddings(table, description, _tokenizer("The tokenizer", description))
+    tensors = {
+        "embeddings": model.embedding,
+        "weights": model.weights,
+        "mapping": model.token_mapping,
+    }
+    return _embeddings("The model", tensors, json.loads(model.tokenizer.to_str()))
 
 
 class StaticModelFolder(Format):
@@ -89,98 +85,84 @@ class StaticModelFolder(Format):
         if folder is None:
             raise FormatError(f"{path} holds no model.safetensors with a tokenizer.json.")
         _, tensors = read_arrays(folder / "model.safetensors")
-        tokenizer_path = folder / "tokenizer.json"
-        content = tokenizer_path.read_bytes()
+        content = (folder / "tokenizer.json").read_bytes()
         try:
-            description = parse_json(content)
-            _check(description)
-        except ValueError as error:
-            raise FormatError(f"{tokenizer_path}: damaged ({error}). Fetch it again.") from error
-        names = [name for name in _TENSORS if name in tensors]
-        if not names:
+            embeddings = _embeddings(path, tensors, parse_json(content))
+        except FormatError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FormatError(
-                f"{path}: its tensors are {', '.join(tensors)[:200]}; a static model has one "
-                f"called {' or '.join(_TENSORS)}. Other models have no vector a token."
-            )
-        try:
-            table = _Table(tensors[names[0]], tensors.get("weights"), tensors.get("mapping"))
-            table.check(max(_words(description).values(), default=0))
-        except ValueError as error:
-            raise FormatError(f"{path}: {error} Fetch it again.") from error
-        embeddings = _embeddings(table, description, _tokenizer(tokenizer_path, description))
+                f"{path}: damaged ({type(error).__name__}: {error}). Fetch it again."
+            ) from error
         return embeddings if max_words is None else embeddings.head(max_words)
 
 
-class _Table:
-    """The vector of each token; quantized models share rows and keep a weight a token."""
-
-    def __init__(
-        self,
-        rows: Matrix,
-        weights: npt.NDArray[Any] | None,
-        mapping: npt.NDArray[Any] | None,
-    ):
-        self.rows = rows if rows.dtype != np.int8 else rows.astype(np.float32)
-        self.weights = weights
-        self.mapping = mapping
-
-    @property
-    def count(self) -> int:
-        """How many tokens have a vector."""
-        per_token = [part for part in (self.mapping, self.weights) if part is not None]
-        return min(map(len, per_token or [self.rows]))
-
-    def check(self, last: int) -> None:
-        """Make sure that every token has a vector; a ValueError says which part does not fit."""
-        rows, mapping, weights = self.rows, self.mapping, self.weights
-        if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind != "f":
-            raise ValueError(f"Its vectors have the shape {rows.shape} and the type {rows.dtype}.")
-        if mapping is not None:
-            if mapping.ndim != 1 or mapping.dtype.kind not in "iu":
-                raise ValueError("Its mapping of tokens to rows is no list of whole numbers.")
-            if len(mapping) and not 0 <= mapping.min() <= mapping.max() < len(rows):
-                raise ValueError(f"Its mapping of tokens leads outside its {len(rows)} rows.")
-        if weights is not None and (weights.ndim != 1 or weights.dtype.kind != "f"):
-            raise ValueError("Its weights are no list of numbers.")
-        if last >= self.count:
-            raise ValueError(f"Its tokenizer has a token {last}; there are {self.count} vectors.")
-
-    def vectors(self, ids: list[int]) -> Matrix:
-        """Return the vectors of some tokens."""
-        chosen = np.asarray(ids, np.intp)
-        vectors = self.rows[chosen if self.mapping is None else self.mapping[chosen]]
-        if self.weights is not None:
-            vectors = vectors * self.weights[chosen][:, None]
-        return vectors
-
-
-def _embeddings(table: _Table, description: Mapping[str, Any], ids_of: Ids | None) -> Embeddings:
-    token_ids = _words(description)
-    words = list(token_ids)
-    vectors = table.vectors(list(token_ids.values()))
+def _embeddings(
+    what: object, tensors: Mapping[str, Any], description: Mapping[str, Any]
+) -> Embeddings:
+    """Return the tokens that are whole words, in the order of their numbers."""
+    name = next((name for name in _TENSORS if name in tensors), None)
+    if name is None:
+        raise FormatError(
+            f"{what}: its tensors are {', '.join(tensors)[:200]}; a static model has one called "
+            f"{' or '.join(_TENSORS)}. Other models have no vector a token."
+        )
+    numbers = _numbers(description["model"]["vocab"])
+    most = 1 + max(numbers.values(), default=-1)
+    vectors = _vectors(tensors[name], tensors.get("weights"), tensors.get("mapping"), most)
+    words = _words(description, numbers)
+    if max(words.values(), default=-1) >= len(vectors):
+        raise ValueError(f"its tokenizer has {most} tokens; there are {len(vectors)} vectors")
+    ids_of = _tokenizer(what, description)
+    found = vectors[list(words.values())]
     if ids_of is None:
-        return Embeddings(words, vectors)
+        return Embeddings(list(words), found)
 
     def subwords(word: str) -> Vector | None:
-        ids = [number for number in ids_of(word) if number < table.count]
+        ids = [number for number in ids_of(word) if number < len(vectors)]
         if not ids:
             return None
         with np.errstate(all="ignore"):  # a file may hold NaN: whoever uses the vector will see it
-            mean: Vector = table.vectors(ids).mean(axis=0)
+            mean: Vector = vectors[ids].mean(axis=0)
         return mean
 
-    return Embeddings(words, vectors, subwords=subwords)
+    return Embeddings(list(words), found, subwords=subwords)
 
 
-def _words(description: Mapping[str, Any]) -> dict[str, int]:
+def _numbers(vocabulary: Any) -> dict[str, int]:
+    """Return the number of each token, as a tokenizer's description lists them."""
+    if isinstance(vocabulary, list):  # Unigram: pairs of a token and its score
+        vocabulary = {token: number for number, (token, _) in enumerate(vocabulary)}
+    numbers: dict[str, int] = dict(vocabulary.items())
+    known = set(numbers.values())
+    if len(known) < len(numbers) or not all(type(n) is int and n >= 0 for n in known):
+        raise ValueError("its tokens are not numbered")
+    return numbers
+
+
+def _vectors(rows: Matrix, weights: Any, mapping: Any, most: int) -> Matrix:
+    """Return the vectors of `most` tokens; quantized models share rows and weigh each token."""
+    rows = rows if rows.dtype != np.int8 else rows.astype(np.float32)
+    if rows.ndim != 2 or not rows.shape[1] or rows.dtype.kind != "f":
+        raise ValueError(f"its vectors have the shape {rows.shape} and the type {rows.dtype}")
+    if mapping is not None:
+        if mapping.ndim != 1 or mapping.dtype.kind not in "iu" or (mapping < 0).any():
+            raise ValueError("its mapping of tokens to rows is no list of numbers of rows")
+        rows = rows[mapping[:most]]
+    if weights is not None:
+        if weights.ndim != 1 or weights.dtype.kind != "f":
+            raise ValueError("its weights are no list of numbers")
+        with np.errstate(all="ignore"):
+            rows = rows[: len(weights)] * weights[: len(rows), None]
+    return rows
+
+
+def _words(description: Mapping[str, Any], numbers: Mapping[str, int]) -> dict[str, int]:
     """Return the tokens that are whole words with their numbers, in the order of these."""
     model = description["model"]
-    vocabulary: Any = model["vocab"]
-    if not isinstance(vocabulary, dict):  # Unigram: pairs of a token and its score
-        vocabulary = {token: number for number, (token, _) in enumerate(vocabulary)}
     special = {added["content"] for added in description.get("added_tokens") or ()}
     special.add(model.get("unk_token"))
-    tokens = sorted((number, token) for token, number in vocabulary.items() if token not in special)
+    tokens = sorted((number, token) for token, number in numbers.items() if token not in special)
     if model.get("type") == "WordLevel":
         return {token: number for number, token in tokens}
     continuing = model.get("continuing_subword_prefix")
@@ -219,32 +201,6 @@ def _word_tokenizer(words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _check(description: Any) -> None:
-    """Make sure that a tokenizer's description is what is read below; else a ValueError."""
-    model = description.get("model") if isinstance(description, dict) else None
-    if not isinstance(model, dict) or not isinstance(model.get("vocab"), (dict, list)):
-        raise ValueError("it describes no vocabulary")
-    vocabulary = model["vocab"]
-    if isinstance(vocabulary, list):
-        pairs = all(isinstance(pair, list) and len(pair) == 2 for pair in vocabulary)
-        whole = pairs and all(isinstance(token, str) for token, _ in vocabulary)
-    else:
-        numbers = list(vocabulary.values())
-        whole = all(type(n) is int and n >= 0 for n in numbers) and len(set(numbers)) == len(
-            numbers
-        )
-    if not whole:
-        raise ValueError("its vocabulary is no list of tokens, or two tokens have one number")
-    added = description.get("added_tokens") or []
-    if not isinstance(added, list) or not all(
-        isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
-    ):
-        raise ValueError("its added tokens are no list")
-    for name in ("unk_token", "continuing_subword_prefix"):
-        if not isinstance(model.get(name), (str, type(None))):
-            raise ValueError(f"its {name} is no text")
-
-
 def _find(path: Path) -> Path | None:
     for name in _FOLDERS:
         if all((path / name / file).is_file() for file in ("model.safetensors", "tokenizer.json")):
@@ -268,8 +224,7 @@ def _tokenizer(what: object, description: Mapping[str, Any]) -> Ids | None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         unknown = tokenizer.token_to_id(model["unk_token"]) if model.get("unk_token") else None
-    if unknown is None:
-        unknown = model.get("unk_id")
+    unknown = model.get("unk_id") if unknown is None else unknown
 
     def ids_of(word: str) -> list[int]:
         with _tokenizer_errors(what):

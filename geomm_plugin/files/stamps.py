@@ -71,8 +71,8 @@ def read_one_version(files: Callable[[], Iterable[Path]], read: Callable[[], Rea
         except (GeommError, OSError):
             if not is_known or stamps(before) == before:
                 raise
-        else:  # what was missing before and is there now may be of any version
-            if is_known and stamps(before) == before:
+        else:
+            if is_known and stamps(before) == before:  # what was missing may be of any version
                 return result
     raise FileError(
         f"{', '.join(map(str, before))} changed while being read, {ATTEMPTS} times in a row. Wait "

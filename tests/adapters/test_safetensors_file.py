@@ -93,7 +93,7 @@ def test_metadata_that_the_library_refuses_are_refused(tmp_path, toy, metadata):
     header = json.loads(content[8 : 8 + length]) | {"__metadata__": metadata}
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + length :])
-    with pytest.raises(FormatError, match="its metadata are not texts by name"):
+    with pytest.raises(FormatError, match="not a whole file"):
         read_embeddings(path)
     with pytest.raises(SafetensorError):
         load_file(path)
@@ -163,7 +163,7 @@ def test_ends_of_words_out_of_order_and_bad_text_are_errors(tmp_path):
 def test_vectors_without_numbers_are_refused(tmp_path):
     tensors = {"vectors": np.empty((2, 0), np.float32), "word_ends": np.array([1, 2])}
     save_file({**tensors, "words": np.frombuffer(b"ab", np.uint8)}, tmp_path / "x.safetensors")
-    with pytest.raises(FormatError, match=r"shape \[2, 0\]"):
+    with pytest.raises(FormatError, match=r"vectors \(2, 0\)"):
         read_embeddings(tmp_path / "x.safetensors")
 
 
@@ -202,7 +202,7 @@ def test_overlaps_holes_and_tails_are_refused_as_the_library_does(tmp_path, plac
     path = lay_out(tmp_path / "x.safetensors", places, tail)
     with pytest.raises(Exception, match=r"(?i)offset|header|buffer"):
         load_file(path)
-    with pytest.raises(FormatError, match="a tensor begins at byte|bytes follow its last tensor"):
+    with pytest.raises(FormatError, match="not a whole file"):
         read_embeddings(path)
 
 

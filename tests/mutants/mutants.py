@@ -281,7 +281,7 @@ MUTANTS = (
     Mutant(
         "half an old and half a new file are one version",
         "geomm_plugin/files/stamps.py",
-        "        else:\n            if stamps(before) == before:",
+        "        else:\n            if is_known and stamps(before) == before:",
         "        else:\n            if True:",
         "tests/files/test_stamps.py -k replace",
     ),

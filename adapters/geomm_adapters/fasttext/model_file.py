@@ -50,12 +50,6 @@ def _loaded(content: bytes) -> FastTextObject:
         return FastTextObject(fasttext.load_model(str(path)))
 
 
-def is_fasttext(source: object) -> bool:
-    """Tell whether an object is a model of the package `fasttext`, without importing it."""
-    modules = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
-    return "fasttext" in modules and hasattr(source, "get_word_vector")
-
-
 def from_fasttext(model: Any, max_words: int | None = None) -> Embeddings:
     """Take the words of a model, most frequent first; any other word is made from its subwords."""
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")

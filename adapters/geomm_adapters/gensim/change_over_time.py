@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from geomm_adapters.gensim.keyed_vectors import is_keyedvectors
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import DictionaryError, FormatError, ParameterError
 from geomm_plugin.factorization import solve
@@ -103,12 +102,13 @@ def intersection_align_gensim(
 
 
 def _keyed_vectors(model: Any) -> Any:
-    if not is_keyedvectors(model):
+    keyed_vectors = getattr(model, "wv", model)
+    if not hasattr(keyed_vectors, "key_to_index"):
         raise FormatError(
             f"A {type(model).__name__} is no model of gensim. Give a Word2Vec or FastText model, "
             "or KeyedVectors; to_keyedvectors() makes them of Embeddings."
         )
-    return getattr(model, "wv", model)
+    return keyed_vectors
 
 
 def _common_words(one: Any, other: Any, words: Iterable[str] | None) -> list[str]:

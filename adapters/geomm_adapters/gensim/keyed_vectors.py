@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
-def is_keyedvectors(source: object) -> bool:
-    """Tell whether an object is a KeyedVectors, or a model that holds one as `.wv`."""
-    return _is_from_gensim(source) and hasattr(getattr(source, "wv", source), "index_to_key")
-
-
 def from_keyedvectors(keyed_vectors: Any) -> Embeddings:
     """Take words and vectors from a KeyedVectors or a gensim model; vectors are not copied."""
     keyed_vectors = getattr(keyed_vectors, "wv", keyed_vectors)
@@ -119,8 +114,3 @@ def _subword_vector(keyed_vectors: Any, word: str) -> Vector | None:
         return known
     made: Vector = keyed_vectors.get_vector(word)
     return made if made.any() else None
-
-
-def _is_from_gensim(source: object) -> bool:
-    """Tell by the names of the classes: isinstance would have to import gensim."""
-    return any(kind.__module__.partition(".")[0] == "gensim" for kind in type(source).__mro__)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_adapters.fasttext.subword_hashes import LONGEST_NGRAM
-from geomm_adapters.gensim.keyed_vectors import is_keyedvectors, to_keyedvectors
+from geomm_adapters.gensim.keyed_vectors import to_keyedvectors
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FormatError, missing_extra
 from geomm_plugin.files.strict_json import parse_json
@@ -33,8 +33,8 @@ def pack(source: Any) -> tuple[dict[str, Any], Arrays]:
         if values.dtype != object:  # an array file cannot hold texts and other objects
             arrays[f"attributes/{name}"] = np.ascontiguousarray(values)
     description: dict[str, Any] = {"kind": "embeddings"}
-    if is_keyedvectors(source):
-        keyed_vectors = getattr(source, "wv", source)
+    keyed_vectors = getattr(source, "wv", source)
+    if hasattr(keyed_vectors, "key_to_index"):
         description["kind"] = "keyed_vectors"
         if hasattr(keyed_vectors, "vectors_ngrams"):
             description["subwords"] = {name: getattr(keyed_vectors, name) for name in SUBWORDS}
