@@ -335,20 +335,12 @@ class Line:
 
 
 def line_chart(
-    title: str,
-    lines: Sequence[Line],
-    x_title: str,
-    *,
-    logarithmic: bool = False,
-    width: float = 440,
-    height: float = 300,
+    title: str, lines: Sequence[Line], x_title: str, *, width: float = 440, height: float = 300
 ) -> Chart:
-    """Return lines, with their intervals as bands; the title stands above, as that of the y axis.
+    """Return lines by the logarithm of x, with their intervals as bands.
 
-    Parameters
-    ----------
-    logarithmic
-        Whether x is; a value that has no logarithm is drawn left of all others.
+    The title stands above, as that of the y axis. An x that has no logarithm is drawn left of all
+    others.
     """
     values = [x for line in lines for x, _ in line.points]
     values += [line.chosen for line in lines if line.chosen is not None]
@@ -356,12 +348,12 @@ def line_chart(
     floor = min(positive, default=1.0) * (1 if len(positive) == len(values) else 0.1)
 
     def shown(x: float) -> float:
-        return min(max(x, floor), 1e12) if logarithmic else x
+        return min(max(x, floor), 1e12)
 
     marks, top = _legend([line.label for line in lines], width)
     heights = [v for line in lines for v in [y for _, y in line.points] + [*sum(line.ends, ())]]
-    limits = around(map(shown, values), logarithmic=logarithmic)
-    x_axis = Axis(*limits, 50, width - 14, logarithmic)
+    limits = around(map(shown, values), logarithmic=True)
+    x_axis = Axis(*limits, 50, width - 14, logarithmic=True)
     y_axis = Axis(*around(heights), height - 40, top + 10)
     for order, line in enumerate(lines):
         across = [x_axis(shown(x)) for x, _ in line.points]

@@ -106,26 +106,12 @@ def plot_scores(rows: Sequence[Mapping[str, Any]], *, retrieval: str | None = No
     retrieval
         Which one is drawn; by default the first.
     """
-    rows = [row for row in rows if row.get("p@1") is not None]
-    known = list(dict.fromkeys(row["retrieval"] for row in rows))
-    if not rows or (retrieval is not None and retrieval not in known):
-        raise ParameterError(
-            f"There are no scores to draw by the retrieval {retrieval!r}; there are "
-            f"{', '.join(known) or 'none at all'}."
-        )
-    chosen = [row for row in rows if row["retrieval"] == (retrieval or known[0])]
-    intervals = [
-        Interval(
-            row["pair"],
-            row["mapper"],
-            row["retrieval"],
-            row["p@1"],
-            row.get("p@1_low", row["p@1"]),
-            row.get("p@1_high", row["p@1"]),
-        )
-        for row in chosen
-    ]
-    return charts.interval_chart(f"P@1, {retrieval or known[0]}", intervals, width=520).titled()
+    name, rows = _rows_of(rows, "retrieval", retrieval, 0)
+    intervals = []
+    for row in rows:
+        ends = (row.get(f"p@1_{end}", row["p@1"]) for end in ("low", "high"))
+        intervals.append(Interval(row["pair"], row["mapper"], name, row["p@1"], *ends))
+    return charts.interval_chart(f"P@1, {name}", intervals, width=520).titled()
 
 
 def plot_learning_curve(rows: Sequence[Mapping[str, Any]], *, pair: str | None = None) -> Chart:
@@ -139,20 +125,30 @@ def plot_learning_curve(rows: Sequence[Mapping[str, Any]], *, pair: str | None =
         Which language pair is drawn, e.g. "en-es"; by default the last, which is the average where
         there are several.
     """
-    rows = [row for row in rows if row.get("p@1") is not None]
-    known = list(dict.fromkeys(row["pair"] for row in rows))
-    if not rows or (pair is not None and pair not in known):
-        raise ParameterError(f"No mapper was scored on {pair}; there are {', '.join(known)}.")
-    chosen = [row for row in rows if row["pair"] == (pair or known[-1])]
+    name, rows = _rows_of(rows, "pair", pair, -1)
     lines = []
-    for mapper in dict.fromkeys(row["mapper"] for row in chosen):
-        own = [row for row in chosen if row["mapper"] == mapper]
+    for mapper in dict.fromkeys(row["mapper"] for row in rows):
+        own = [row for row in rows if row["mapper"] == mapper]
         own.sort(key=lambda row: row["size"])
         points = [(row["size"], row["p@1"]) for row in own]
         lines.append(Line(mapper, points, [(row["p@1_low"], row["p@1_high"]) for row in own]))
     title = "source words in the training dictionary"
-    chart = charts.line_chart(f"P@1, {pair or known[-1]}", lines, title, logarithmic=True)
-    return chart.titled()
+    return charts.line_chart(f"P@1, {name}", lines, title).titled()
+
+
+def _rows_of(
+    rows: Sequence[Mapping[str, Any]], column: str, name: str | None, default: int
+) -> tuple[str, list[Mapping[str, Any]]]:
+    """Return a retrieval or pair of languages, by default one by its place, and its scores."""
+    rows = [row for row in rows if row.get("p@1") is not None]
+    known = list(dict.fromkeys(row[column] for row in rows))
+    if not rows or (name is not None and name not in known):
+        raise ParameterError(
+            f"There are no scores to draw of the {column} {name}; there are "
+            f"{', '.join(known) or 'none at all'}."
+        )
+    name = known[default] if name is None else name
+    return name, [row for row in rows if row[column] == name]
 
 
 def plot_regularization(report: FitReport) -> Chart:
@@ -172,9 +168,7 @@ def plot_regularization(report: FitReport) -> Chart:
         Line(name, sorted(choice.scores.items()), chosen=choice.value)
         for name, choice in choices.items()
     ]
-    title = "P@1 on held-out words"
-    chart = charts.line_chart(title, lines, "λ (dashed: chosen)", logarithmic=True)
-    return chart.titled()
+    return charts.line_chart("P@1 on held-out words", lines, "λ (dashed: chosen)").titled()
 
 
 def save_figure(chart: Chart, path: str | Path, *, fonts: Sequence[str] = ()) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import RowIndices, Vector
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.retrieval import Index, Reranked, UnitRows
+from geomm_plugin.retrieval import Reranked, UnitRows
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import fold
@@ -57,8 +57,7 @@ class Explorer:
                 )
         self._vocabularies = {lang: self._spaces[0][lang].words for lang in self.languages}
         self._searches = {lang: WordSearch(words) for lang, words in self._vocabularies.items()}
-        self._making = threading.Lock()
-        self._locks: dict[Index, threading.Lock] = {}
+        self._lock = threading.Lock()  # of indexes: they are made, and asked, one at a time
 
     def about(self) -> dict[str, Any]:
         """Return the languages, the mappers, and words to begin with."""
@@ -75,9 +74,7 @@ class Explorer:
         """Map the words of the first space, and open what was saved of it."""
         for language in progress.over("Preparing", self.languages, "languages"):
             self.picture(0, language, 0)
-            for target in self.languages:
-                if target != language:
-                    self._index(0, language, target, "csls")
+            self.translate(0, language, 0, "csls")
 
     def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """Return words that begin with a text, in one language or all; the nearest to it first."""
@@ -125,10 +122,10 @@ class Explorer:
         self, mapper: int, language: str, row: int, target: str, retrieval: str, count: int
     ) -> list[dict[str, Any]]:
         space, row = self._space(mapper), self._row(language, row)
-        index, lock = self._index(mapper, language, target, retrieval)
         query = space.unit_rows(language).take(np.array([row]))
         count = min(count, len(self._vocabularies[target]))
-        with lock:
+        with self._lock:
+            index = space.index(language, target, retrieval)
             if isinstance(index, RerankedIndex):
                 nearest, probabilities = index.search_with_probabilities(query, count)
                 reasons = _reasons(index, query, nearest.indices[0], probabilities[0])
@@ -141,24 +138,16 @@ class Explorer:
             )
         ]
 
-    def _index(
-        self, mapper: int, source: str, target: str, retrieval: str
-    ) -> tuple[Index, threading.Lock]:
-        """Return an index, made once, and the lock under which it is asked."""
-        with self._making:
-            index = self._space(mapper).index(source, target, retrieval)
-            return index, self._locks.setdefault(index, threading.Lock())
-
     @cached_property
     def _examples(self) -> list[dict[str, Any]]:
-        """Return some frequent words of each language that are worth a click.
+        return [word for language in self.languages for word in self._clear_words(language)]
+
+    def _clear_words(self, language: str) -> list[dict[str, Any]]:
+        """Return some frequent words that are worth a click.
 
         Those of the first space whose nearest word of another language is farthest ahead of the
         second, and is not the same word.
         """
-        return [word for language in self.languages for word in self._clear_words(language)]
-
-    def _clear_words(self, language: str) -> list[dict[str, Any]]:
         words = self._vocabularies[language][:FREQUENT_WORDS]
         plain = [
             row
@@ -167,12 +156,12 @@ class Explorer:
         ]
         rows = plain if len(plain) >= EXAMPLES else list(range(len(words)))
         rows = rows[:: max(1, len(rows) // POSSIBLE_EXAMPLES)][:POSSIBLE_EXAMPLES]
-        other = next((each for each in self.languages if each != language), None)
         leads: dict[int, float] = {}
-        for row in rows if other else ():
-            best, *rest = self._nearest(0, language, row, str(other), "cosine", 2)
-            if fold(best["word"]) != fold(words[row]):
-                leads[row] = best["score"] - (rest[0]["score"] if rest else 0)
+        for other in [each for each in self.languages if each != language][:1]:
+            for row in rows:
+                best, *rest = self._nearest(0, language, row, other, "cosine", 2)
+                if fold(best["word"]) != fold(words[row]):
+                    leads[row] = best["score"] - sum(second["score"] for second in rest)
         clearest = sorted(leads, key=lambda row: -leads[row])[:EXAMPLES]
         return [self._word(language, row) for row in sorted(clearest or rows[:EXAMPLES])]
 

@@ -12,6 +12,7 @@ import errno
 import json
 import logging
 import os
+import re
 import secrets
 import socket
 import time
@@ -34,6 +35,7 @@ from geomm_plugin.views.palette import color_rules
 
 ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).parent / "page"
+REDIRECT = Path(__file__).parent / "redirect.html"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -57,17 +59,6 @@ RETRY_SECONDS = 0.1  # waiting time where no file descriptor is left for a clien
 OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Query = dict[str, str]
 ALIGNED = "aligned files"  # the name of a space that came without one
-REDIRECT = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0; url={address}">
-<title>geomm explore</title>
-</head>
-<body><p><a href="{address}">Open the explorer</a></p></body>
-</html>
-"""
 
 logger = logging.getLogger(__name__)
 
@@ -216,21 +207,15 @@ class Handler(BaseHTTPRequestHandler):
         logger.debug(format, *arguments)
 
 
-def _whole(text: str) -> int:
-    """Read a number of ASCII digits; int() also takes 1_0 and digits of other scripts."""
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise ValueError(f"{text[:20]!r} is no number")
-    return int(text)
-
-
 def _word(query: Query) -> tuple[int, str, int]:
     """Read which mapper and which word a question is about."""
-    try:
-        return _whole(query["mapper"]), query["language"], _whole(query["row"])
-    except (KeyError, ValueError) as error:
+    mapper, language, row = (query.get(name, "") for name in ("mapper", "language", "row"))
+    # int() also takes 1_0 and digits of other scripts.
+    if not all(re.fullmatch("[0-9]{1,19}", number) for number in (mapper, row)):
         raise ParameterError(
             "A question names the mapper (a number), the language and the row of the word."
-        ) from error
+        )
+    return int(mapper), language, int(row)
 
 
 def explore(
@@ -293,5 +278,5 @@ def redirect_page(address: str) -> Iterator[Path]:
         path = Path(folder) / "open.html"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="utf-8") as stream:  # noqa: PTH123
-            stream.write(REDIRECT.format(address=escaped(address)))
+            stream.write(REDIRECT.read_text("utf-8").format(address=escaped(address)))
         yield path
