@@ -125,7 +125,7 @@ CASES = {
         "fasttext_bin", "o.bin", fasttext(word=LONG[::4], longest=100), None, "1 words",
     ),
     "fastText: an endless word": (
-        "fasttext_bin", "p.bin", fasttext(word=b"w" * (2**24 + 1)), None, "16777216 bytes",
+        "fasttext_bin", "p.bin", fasttext(word=b"w" * (2**20 + 1)), None, "1048576 bytes",
     ),
     "fastText: many codes": (
         "fasttext_bin", "n.bin", fasttext(quantized=1, rows=MANY, codes=2**31 - 1), None, "refused",

@@ -1,66 +1,76 @@
 """fastText's models: files, and objects of the package `fasttext`, with vectors from subwords.
 
-Files are mapped into memory by our own reader, which gives the vectors of fastText's own.
+Files are mapped into memory by our own reader, which gives the vectors of fastText's own. A word's
+vector is the mean of rows r_1 ... r_k, its own and those of its n-grams. An affine map f can be
+done to the rows themselves,
+
+    f(mean(r_1 ... r_k)) = mean(f(r_1) ... f(r_k)),
+
+so the mapped model that is written gives the mapped vector of *any* word. Unit length and then
+centering are not affine; then only a list of words can be exported.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from geomm_adapters.fasttext.model import FastTextModel, is_fasttext_model, read_fasttext_model
-from geomm_adapters.fasttext.model_writer import write_mapped_model, write_words
+from geomm_adapters.fasttext.model import (
+    COUNT,
+    MAGIC,
+    MATRIX,
+    PARAMETERS,
+    SIGNATURE,
+    SIZES,
+    VERSIONS,
+    FastTextModel,
+    is_fasttext_model,
+    read_fasttext_model,
+)
+from geomm_adapters.fasttext.quantized import QuantizedMatrix
 from geomm_plugin import progress
-from geomm_plugin.arrays import Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.formats import Format
+from geomm_plugin.files import disk
+from geomm_plugin.formats import Format, finite_blocks, finite_rows, word_bytes
+from geomm_plugin.mapper import LanguageMap, LinearMapper
+from geomm_plugin.normalize import unit
+from geomm_plugin.rows import RowFunction
 
-
-@dataclass(frozen=True)
-class FastTextObject:
-    """Makes the vectors of words by a model of that package."""
-
-    model: Any
-
-    def __call__(self, word: str) -> Vector | None:
-        """Make the vector of any word; None where it has no known part."""
-        vector: Vector = self.model.get_word_vector(word.encode("utf-8", "surrogateescape"))
-        return vector if vector.any() else None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Send the model to another process as the file that the package makes of it."""
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model.bin")
-            self.model.save_model(str(path))
-            return _loaded, (path.read_bytes(),)
-
-
-def _loaded(content: bytes) -> FastTextObject:
-    """Return what another process sent."""
-    import fasttext
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "model.bin")
-        path.write_bytes(content)
-        return FastTextObject(fasttext.load_model(str(path)))
+_SOFTMAX, _CBOW, _ALL_BUCKETS = 3, 1, -1
+_NO_MODEL = (
+    "A fastText model cannot hold these vectors: {}. Export words alone with the suffix .vec "
+    "(.word2vec.bin for word2vec's binary form){}."
+)
 
 
 def from_fasttext(model: Any, max_words: int | None = None) -> Embeddings:
-    """Take the words of a model, most frequent first; any other word is made from its subwords."""
+    """Take the words of a model, most frequent first; any other word is made from its subwords.
+
+    The model's own matrix is used, not a copy; of a quantized one, which is small, a file is made.
+    """
+    if model.is_quantized():
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model.ftz")
+            model.save_model(str(path))
+            return read_fasttext_model(path).embeddings(max_words)
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
-    words = words[:max_words]
-    vectors = np.empty((len(words), model.get_dimension()), np.float32)
-    with progress.task(f"Making {len(words)} vectors from subwords", total=len(words)) as advance:
-        for row, word in enumerate(words):
-            vectors[row] = model.get_word_vector(word.encode("utf-8", "surrogateescape"))
-            advance(1)
-    attributes = {"count": np.asarray(counts)[: len(words)]}
-    return Embeddings(words, vectors, attributes, subwords=FastTextObject(model))
+    settings = model.f.getArgs()
+    found = FastTextModel(
+        [word.encode("utf-8", "surrogateescape") for word in words],
+        np.asarray(counts, np.int64),
+        np.asarray(model.f.getInputMatrix()),
+        settings.minn,
+        settings.maxn,
+        settings.bucket if settings.maxn > 0 else 0,
+    )
+    return found.embeddings(max_words)
 
 
 class FastTextBin(Format):
@@ -81,7 +91,7 @@ class FastTextBin(Format):
     @classmethod
     def takes(cls, embeddings: Embeddings) -> bool:
         """Take what comes from fastText; word2vec's binary files have the same suffix."""
-        return isinstance(embeddings.subwords, (FastTextModel, FastTextObject))
+        return isinstance(embeddings.subwords, FastTextModel)
 
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the vectors of the first max_words words; all others are made from subwords."""
@@ -90,24 +100,113 @@ class FastTextBin(Format):
                 f"{path} does not begin as fastText's models do. If it is a file of word2vec, "
                 "name the format 'word2vec_bin'."
             )
-        model = read_fasttext_model(path)
-        count = len(model.words) if max_words is None else min(max_words, len(model.words))
-        return Embeddings(
-            [word.decode("utf-8", "surrogateescape") for word in model.words[:count]],
-            model.vectors(count),
-            {"count": model.counts[:count]},
-            subwords=model,
-        )
+        return read_fasttext_model(path).embeddings(max_words)
 
     def write(self, path: Path, embeddings: Embeddings) -> None:
         """Write a model: with the subwords of the model that the embeddings come from, if any."""
-        subwords = embeddings.subwords
-        if isinstance(subwords, FastTextModel):
-            write_mapped_model(path, subwords, embeddings)
-        elif isinstance(subwords, FastTextObject):
-            raise FormatError(
-                "A fastText model in memory is not written as a model. Save it with "
-                "model.save_model(path), and give the path of that file in its place."
-            )
+        model = embeddings.subwords
+        if isinstance(model, FastTextModel):
+            _write_mapped(path, model, embeddings)
         else:
-            write_words(path, embeddings)
+            _write_words(path, embeddings)
+
+
+def _write_mapped(path: Path, model: FastTextModel, embeddings: Embeddings) -> None:
+    """Map every row of a model as its embeddings were; the output matrix is left out."""
+    if not model.head:
+        raise FormatError(
+            "A fastText model in memory is not written as a model. Save it with "
+            "model.save_model(path), and give the path of that file in its place."
+        )
+    row_map, matrix = _affine_map(embeddings), model.matrix
+    if model.is_classifier or isinstance(matrix, QuantizedMatrix) or model.stored_buckets:
+        raise FormatError(_NO_MODEL.format("a classifier or a quantized model is not mapped", ""))
+    if row_map is None and len(embeddings) < len(model.words):
+        raise FormatError(
+            f"A fastText model is written whole, with its {len(model.words)} words; the first "
+            f"{len(embeddings)} alone go into a .vec file, or a .word2vec.bin."
+        )
+
+    def blocks() -> Iterator[Matrix]:
+        with progress.task(f"Writing {path.name}", len(matrix), "rows") as advance:
+            for start in range(0, len(matrix), BLOCK_ROWS):
+                rows = np.asarray(matrix[start : start + BLOCK_ROWS])
+                mapped = rows if row_map is None else row_map(rows)
+                yield finite_rows([f"row {start + i}" for i in range(len(rows))], mapped, "<f4")
+                advance(len(rows))
+
+    head = bytearray(model.head)
+    _, *others = PARAMETERS.unpack_from(head, SIGNATURE.size)
+    PARAMETERS.pack_into(head, SIGNATURE.size, embeddings.dimension, *others)
+    shape = len(matrix), embeddings.dimension
+    _write(path, bytes(head), model.words, model.counts, shape, blocks())
+
+
+def _write_words(path: Path, embeddings: Embeddings) -> None:
+    """Write a model that knows its words only: no n-grams."""
+    count, dimension = len(embeddings), embeddings.dimension
+    counts = embeddings.attributes.get("count", np.arange(count, 0, -1))
+    sizes = SIZES.pack(count, count, 0, int(counts.sum()), _ALL_BUCKETS)
+    numbers = (dimension, 5, 5, 1, 5, 1, _SOFTMAX, _CBOW, 0, 0, 0, 100, 1e-4)
+    head = SIGNATURE.pack(MAGIC, VERSIONS[-1]) + PARAMETERS.pack(*numbers) + sizes
+    for word in embeddings.words:
+        if "\0" in word:
+            raise FormatError(
+                f"fastText's models cannot hold the word {word!r}: a zero byte ends a word. Rename "
+                "the word, or write a .safetensors file."
+            )
+    words = [word_bytes(word) for word in embeddings.words]
+    blocks = (rows for _, rows in finite_blocks(embeddings, path, "<f4"))
+    _write(path, head, words, counts, (count, dimension), blocks)
+
+
+def _affine_map(embeddings: Embeddings) -> RowFunction | None:
+    """Return the affine map behind mapped embeddings, None for raw ones; others are refused.
+
+    Vectors that are exported at unit length are told by their direction: the model's have lengths
+    of their own.
+    """
+    functions = embeddings.rows.functions
+    if not functions:
+        return None
+    keeps_length = functions[-1] is not unit
+    maps = [function for function in functions if function is not unit]
+    (only,) = maps if len(maps) == 1 else (None,)
+    if not isinstance(only, LanguageMap) or not isinstance(only.mapper, LinearMapper):
+        raise FormatError(_NO_MODEL.format("they were not mapped by one linear mapper", ""))
+    mapper, language = only.mapper, only.language
+    normalizer, matrix = mapper.normalizer_, mapper.matrices_[language]
+    if not normalizer.has_affine_directions:
+        raise FormatError(
+            _NO_MODEL.format(
+                f"{mapper.name} normalizes by {', '.join(normalizer.steps)}, and a mean that is "
+                "subtracted after unit length does not carry over from n-grams to words",
+                ", or fit with normalize=unit (or normalize=center), which does",
+            )
+        )
+    if keeps_length and "unit" in normalizer.steps:
+        raise FormatError(
+            _NO_MODEL.format(
+                "its words come with lengths of their own, not with those after unit length",
+                ", or leave --keep-length out; directions are the same",
+            )
+        )
+    return lambda rows: normalizer.directions(language, rows) @ matrix.astype(np.float32)
+
+
+def _write(
+    path: Path,
+    head: bytes,
+    words: Sequence[bytes],
+    counts: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+    blocks: Iterable[Matrix],
+) -> None:
+    with disk.create(path) as stream:
+        stream.write(head)
+        entries = zip(words, counts.tolist(), strict=True)
+        stream.writelines(word + b"\0" + COUNT.pack(count) + b"\0" for word, count in entries)
+        stream.write(MATRIX.pack(False, *shape))
+        for rows in blocks:
+            stream.write(rows.data)
+        stream.write(MATRIX.pack(False, 0, shape[1]))  # an output matrix without rows

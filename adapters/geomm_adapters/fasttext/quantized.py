@@ -16,17 +16,43 @@ models", 2016. In the file, numbers are little-endian:
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from mmap import mmap
+from struct import Struct
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 _CENTROIDS = 256  # as many as one byte can name
-_HEAD = struct.Struct("<?2qi")
-_QUANTIZER = struct.Struct("<4i")
+_HEAD = Struct("<?2qi")
+_QUANTIZER = Struct("<4i")
+
+
+class Cursor:
+    """Goes through a file that is mapped into memory; a ValueError says what is not there."""
+
+    def __init__(self, content: mmap):
+        self.content = content
+        self.position = 0
+
+    def numbers(self, layout: Struct) -> tuple[Any, ...]:
+        """Take some numbers."""
+        end = self.position + layout.size
+        if end > len(self.content):
+            raise ValueError("it ends before its matrix")
+        values = layout.unpack_from(self.content, self.position)
+        self.position = end
+        return values
+
+    def array(self, count: int, dtype: str) -> npt.NDArray[Any]:
+        """Take an array, which is read from disk when it is used."""
+        end = self.position + count * np.dtype(dtype).itemsize
+        if count < 0 or end > len(self.content):
+            raise ValueError(f"{count} numbers are not all there")
+        array = np.frombuffer(self.content, dtype, count, self.position)
+        self.position = end
+        return array
 
 
 @dataclass(frozen=True)
@@ -49,26 +75,24 @@ class QuantizedMatrix:
         return decoded if self.norms is None else decoded * self.norms[rows, None]
 
 
-def read_quantized(content: mmap, position: int) -> QuantizedMatrix:
-    """Read a matrix at a position; a ValueError says what does not fit together."""
-    has_norms, rows, columns, n_codes = _HEAD.unpack_from(content, position)
-    codes, position = _take(content, position + _HEAD.size, n_codes, np.uint8)
-    parts, position = _quantizer(content, position, columns)
+def read_quantized(file: Cursor) -> QuantizedMatrix:
+    """Read a matrix; a ValueError says what does not fit together."""
+    has_norms, rows, columns, n_codes = file.numbers(_HEAD)
+    codes = file.array(n_codes, "u1")
+    parts = _quantizer(file, columns)
     if rows < 1 or n_codes != rows * len(parts):
         raise ValueError(f"it has {n_codes} codes for {rows} rows of {len(parts)} parts")
     norms = None
     if has_norms:
-        norm_codes, position = _take(content, position, rows, np.uint8)
-        (centroids,), position = _quantizer(content, position, 1)
+        norm_codes = file.array(rows, "u1")
+        (centroids,) = _quantizer(file, 1)
         norms = centroids[norm_codes, 0]
     return QuantizedMatrix((rows, columns), codes.reshape(rows, len(parts)), parts, norms)
 
 
-def _quantizer(
-    content: mmap, position: int, columns: int
-) -> tuple[list[npt.NDArray[np.float32]], int]:
+def _quantizer(file: Cursor, columns: int) -> list[npt.NDArray[np.float32]]:
     """Return the centroids of each part."""
-    dimension, count, width, last = _QUANTIZER.unpack_from(content, position)
+    dimension, count, width, last = file.numbers(_QUANTIZER)
     if not (
         dimension == columns > 0
         and count > 0
@@ -78,18 +102,6 @@ def _quantizer(
         raise ValueError(
             f"its {columns} columns are divided into {count} parts of {width}, the last of {last}"
         )
-    numbers, position = _take(
-        content, position + _QUANTIZER.size, _CENTROIDS * columns, np.dtype("<f4")
-    )
-    bounds = [_CENTROIDS * width * number for number in range(count)]
-    parts = np.split(numbers, bounds[1:])
-    return [part.reshape(_CENTROIDS, -1) for part in parts], position
-
-
-def _take(content: mmap, position: int, count: int, dtype: npt.DTypeLike) -> tuple[Any, int]:
-    """Copy some numbers from a file, all of which must be there."""
-    kind = np.dtype(dtype)
-    end = position + count * kind.itemsize
-    if count < 0 or end > len(content):
-        raise ValueError(f"{count} numbers are not all there")
-    return np.frombuffer(content[position:end], kind), end
+    numbers = file.array(_CENTROIDS * columns, "<f4")
+    parts = np.split(numbers, [_CENTROIDS * width * number for number in range(1, count)])
+    return [part.reshape(_CENTROIDS, -1) for part in parts]

@@ -10,7 +10,6 @@ extends the n-gram that begins at each character by its n-th character.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,58 +20,26 @@ _OFFSET, _PRIME = 2166136261, 16777619
 
 def ngram_hashes(
     words: Sequence[bytes], shortest: int, longest: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]:
-    """Return (index of the word, hash) of each n-gram of shortest to longest characters.
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]]:
+    """Yield (index of the word, hash) of all n-grams of a length, for each length in turn.
 
-    They come word by word, as often as the word holds them.
+    Each n-gram comes as often as its word holds it.
     """
-    return _hashes([b"<%b>" % word for word in words], shortest, longest)
-
-
-def ngram_hashes_in_pieces(
-    word: bytes, shortest: int, longest: int, at_once: int
-) -> Iterator[npt.NDArray[np.uint32]]:
-    """Yield the hashes of one long word: those of n-grams that begin at `at_once` characters."""
-    whole = b"<%b>" % word
-    starts = np.flatnonzero((np.frombuffer(whole, np.uint8) & 0xC0) != 0x80)
-    for first in range(0, len(starts), at_once):
-        after = (
-            first + at_once + longest
-        )  # one character more than needed, so that no piece seems to end the word
-        end = int(starts[after]) if after < len(starts) else len(whole)
-        piece = whole[int(starts[first]) : end]
-        yield _hashes([piece], shortest, longest, at_once, begins=first == 0)[1]
-
-
-def _hashes(
-    texts: Sequence[bytes],
-    shortest: int,
-    longest: int,
-    places: int | None = None,
-    begins: bool = True,
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint32]]:
-    """Hash the n-grams that begin at the first `places` characters of all texts together."""
-    text = np.frombuffer(b"".join(texts), np.uint8)
-    ends = np.cumsum([len(word) for word in texts])
-    owner_of_byte = np.repeat(np.arange(len(texts)), [len(word) for word in texts])
+    text = np.frombuffer(b"".join(b"<%b>" % word for word in words), np.uint8)
+    ends = np.cumsum([len(word) + 2 for word in words])
     starts = np.flatnonzero((text & 0xC0) != 0x80)  # the other bytes continue a character
-    next_start = np.append(starts[1:], len(text))
-    owner = owner_of_byte[starts]
+    owner = np.searchsorted(ends, starts, side="right")
     end = ends[owner]
-    begins_word = (starts == np.append(0, ends[:-1])[owner]) & begins
-    signed = text.view(np.int8).astype(np.int32).view(np.uint32)
+    is_bracket = np.append(True, np.diff(owner) > 0) | np.append(np.diff(owner) > 0, True)
     character_end = np.zeros(len(text) + 1, np.intp)  # where the character that starts here ends
-    character_end[starts] = np.minimum(next_start, end)
+    character_end[starts] = np.minimum(np.append(starts[1:], len(text)), end)
+    signed = text.view(np.int8).astype(np.int32).view(np.uint32)
 
     hashes = np.full(len(starts), _OFFSET, np.uint32)
     position = starts.copy()
-    ngram_owners: list[npt.NDArray[Any]] = []
-    ngram_hash_values: list[npt.NDArray[Any]] = []
-    active = np.arange(len(starts))[:places]
+    active = np.arange(len(starts))
     for length in range(1, longest + 1):
         active = active[position[active] < end[active]]
-        if not len(active):
-            break
         until = character_end[position[active]]
         growing = active
         while len(growing):
@@ -82,11 +49,5 @@ def _hashes(
             unfinished = position[growing] < until
             growing, until = growing[unfinished], until[unfinished]
         if length >= shortest:
-            bracket = (length == 1) & (begins_word[active] | (position[active] == end[active]))
-            ngram_owners.append(owner[active[~bracket]])
-            ngram_hash_values.append(hashes[active[~bracket]])
-    if not ngram_owners:
-        return np.empty(0, np.intp), np.empty(0, np.uint32)
-    owners, values = np.concatenate(ngram_owners), np.concatenate(ngram_hash_values)
-    order = np.argsort(owners, kind="stable")
-    return owners[order], values[order]
+            found = active[~is_bracket[active]] if length == 1 else active
+            yield owner[found], hashes[found]

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from geomm_adapters.fasttext import model as fasttext_model
-from geomm_adapters.fasttext.subword_hashes import ngram_hashes, ngram_hashes_in_pieces
+from geomm_adapters.fasttext.subword_hashes import ngram_hashes
 from geomm_plugin import (
     Embeddings,
     get_mapper,
@@ -303,27 +303,16 @@ def test_hashes_are_those_of_the_formula():
 
     words = ["", "a", "naïve", "日本語", "𝄞𝄞", "x" * 40]
     for shortest, longest in [(1, 1), (1, 4), (3, 6), (5, 5), (1, 0)]:
-        owners, hashes = ngram_hashes([word.encode() for word in words], shortest, longest)
+        found = list(ngram_hashes([word.encode() for word in words], shortest, longest))
+        owners, hashes = (np.concatenate([part[i] for part in found] or [[]]) for i in (0, 1))
         for index, word in enumerate(words):
             expected = sorted(one_by_one(word, shortest, longest))
             assert sorted(hashes[owners == index].tolist()) == expected
 
 
-@pytest.mark.parametrize("lengths", [(1, 1), (1, 4), (3, 6), (5, 5), (1, 0), (1, 100)])
-@pytest.mark.parametrize("at_once", [1, 2, 7, 100])
-def test_a_word_in_pieces_has_the_same_hashes(lengths, at_once):
-    for word in (b"", b"a", "naïve日本語𝄞".encode() * 3, b"\x80\x80ab\xff\x80\x80", b"<>" * 9):
-        pieces = list(ngram_hashes_in_pieces(word, *lengths, at_once))
-        found = np.sort(np.concatenate(pieces))
-        assert np.array_equal(found, np.sort(ngram_hashes([word], *lengths)[1]))
-
-
-def test_long_words_are_made_in_pieces(folder, model, monkeypatch):
+def test_words_in_batches_of_any_size_have_the_same_vectors(folder, model, monkeypatch):
     whole = read_embeddings(folder / "sub.bin")
+    monkeypatch.setattr(fasttext_model, "_BYTES_AT_ONCE", 12)
+    np.testing.assert_array_equal(read_embeddings(folder / "sub.bin").vectors, whole.vectors)
     long = "naïve日本" * 40
-    expected = whole.vector(long)
-    monkeypatch.setattr(fasttext_model, "_NGRAMS_AT_ONCE", 12)
-    pieces = read_embeddings(folder / "sub.bin")
-    np.testing.assert_allclose(pieces.vectors, whole.vectors, atol=1e-6)
-    np.testing.assert_allclose(pieces.vector(long), expected, atol=1e-6)
-    np.testing.assert_allclose(model.get_word_vector(long), expected, atol=1e-6)
+    np.testing.assert_allclose(whole.vector(long), model.get_word_vector(long), atol=1e-6)
