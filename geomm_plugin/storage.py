@@ -24,12 +24,10 @@ from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import FileError, FormatError, UnknownNameError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import Arrays, load_arrays
 from geomm_plugin.files.atomic import as_file_error, atomic_file, locked, refuse_moving
 from geomm_plugin.files.outputs import make_folders
 from geomm_plugin.files.stamps import read_one_version
-from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.files.trust import read_plain_file
+from geomm_plugin.files.trust import Arrays, load_arrays, parse_json, read_plain_file
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.registry import get_mapper

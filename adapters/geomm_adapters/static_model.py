@@ -20,8 +20,7 @@ from geomm_plugin.arrays import Matrix, Vector
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import read_arrays
-from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.trust import parse_json, read_arrays
 from geomm_plugin.formats import Format, check_utf8, finite_blocks
 
 _FOLDERS = ("", "0_StaticEmbedding")  # model2vec's own layout, and sentence-transformers'

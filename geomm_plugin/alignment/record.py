@@ -32,8 +32,7 @@ from geomm_plugin.errors import FileError, GeommError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import STAGE, move_back, move_in
 from geomm_plugin.files.stamps import files_in, sha256_of
-from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.files.trust import is_private, read_plain_file
+from geomm_plugin.files.trust import is_private, parse_json, read_plain_file
 from geomm_plugin.formats import Format
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry.parameters import choice_text

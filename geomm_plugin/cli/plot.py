@@ -15,7 +15,7 @@ from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.evaluation.comparison import SIZES, learning_curve
-from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.trust import parse_json
 from geomm_plugin.views import plots
 from geomm_plugin.views.charts import Chart
 

@@ -29,8 +29,7 @@ from geomm_plugin.errors import FileError, FormatError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import as_file_error, atomic_file, check_writable, locked
 from geomm_plugin.files.outputs import make_folders
-from geomm_plugin.files.strict_json import parse_json
-from geomm_plugin.files.trust import is_own
+from geomm_plugin.files.trust import is_own, parse_json
 
 CHECKSUMS = "checksums.json"
 AT_ONCE = 2**20  # bytes

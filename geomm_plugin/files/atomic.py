@@ -17,11 +17,11 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import FileLock, Timeout
 
 from geomm_plugin.errors import FileError
 from geomm_plugin.files import disk
@@ -41,8 +41,10 @@ _NEW, _OLD, _REPLACED = "new", "old", "part-replaced"
 
 
 @contextmanager
-def atomic_file(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
-    """Give a path to write to; it becomes `path` at the end, or vanishes if anything fails.
+def atomic_files(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
+    """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
+
+    It vanishes if anything fails. Where it is several, `path` itself is what names the others.
 
     Parameters
     ----------
@@ -50,27 +52,7 @@ def atomic_file(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
         Whether the file that a link leads to is replaced, or the link itself.
     """
     place = place_of(path) if follow_links else path
-    refuse_folder(place)
     if follow_links and is_stream(place):
-        with _into_stream(path) as new:
-            yield new
-        return
-    with as_file_error(path), _part(place.parent) as part:
-        new = part / _NEW / place.name
-        yield new
-        disk.fsync(new)
-        _replace(new, place)
-        disk.fsync_folder(place.parent)
-
-
-@contextmanager
-def atomic_files(path: Path) -> Iterator[Path]:
-    """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
-
-    Where it is several, `path` itself is what names the others.
-    """
-    place = place_of(path)
-    if is_stream(place):
         with _into_stream(path) as new:
             yield new
         return
@@ -82,6 +64,12 @@ def atomic_files(path: Path) -> Iterator[Path]:
         disk.fsync_tree(new.parent)
         names = sorted(other.name for other in new.parent.iterdir() if other != new)
         move_in(new.parent, place.parent, [*names, place.name])
+
+
+def atomic_file(path: Path, *, follow_links: bool = True) -> AbstractContextManager[Path]:
+    """Give a path to write one file to, as `atomic_files` does; a folder is not replaced by it."""
+    refuse_folder(place_of(path) if follow_links else path)
+    return atomic_files(path, follow_links=follow_links)
 
 
 def move_in(source: Path, folder: Path, names: Sequence[str]) -> None:
@@ -267,29 +255,14 @@ def _into_stream(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _part(folder: Path) -> Iterator[Path]:
-    """Make a locked part that nobody else can look into; it is removed at the end."""
+    """Make a locked part, in which nobody else can look; it is removed at the end."""
     make_folders(folder)
     remove_leftovers(folder)
-    part, lock = _locked_part(folder)
+    part = folder / f"{PART}{secrets.token_hex(8)}"
+    disk.make_folder(part, 0o700)
     try:
-        yield part
+        with FileLock(part / "lock"):  # which makes a part again that was taken for a leftover
+            disk.make_folder(part / _NEW, 0o700)
+            yield part
     finally:
         disk.remove_tree(part)
-        lock.release()
-
-
-def _locked_part(folder: Path) -> tuple[Path, BaseFileLock]:
-    while True:
-        part = folder / f"{PART}{secrets.token_hex(8)}"
-        disk.make_folder(part, 0o700)
-        lock = FileLock(part / "lock")
-        try:
-            lock.acquire()
-            disk.make_folder(part / _NEW)
-            return part, lock
-        except FileNotFoundError:  # another run took it for a leftover before it was locked
-            lock.release()
-        except BaseException:
-            lock.release()
-            disk.remove_tree(part)
-            raise

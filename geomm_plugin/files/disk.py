@@ -11,14 +11,13 @@ import errno
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 Watcher = Callable[[str, Path], None]
 
-_BLOCK_BYTES = 2**20
 _watchers: list[Watcher] = []
 _FOLDER_FSYNC_UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR)
 
@@ -66,63 +65,6 @@ def write_into(path: Path, source: Path) -> None:
             stream.write(block)
 
 
-def append(stream: BinaryIO, source: Path, begin: int = 0, size: int | None = None) -> None:
-    """Write bytes of a file to the end of an open one; the system shares or copies them.
-
-    Some file systems (Btrfs, XFS, NFS 4.2) let two files share blocks, so that nothing is copied.
-    """
-    _show("write", source)
-    stream.flush()
-    with source.open("rb", buffering=0) as content:
-        end = content.seek(0, os.SEEK_END) if size is None else begin + size
-        while begin < end:
-            try:
-                copied = os.copy_file_range(content.fileno(), stream.fileno(), end - begin, begin)
-            except (AttributeError, OSError):  # another system; two file systems
-                break
-            if not copied:
-                break
-            begin += copied
-        content.seek(begin)
-        while begin < end and (block := content.read(min(_BLOCK_BYTES, end - begin))):
-            stream.write(block)
-            begin += len(block)
-
-
-def write_at(path: Path, begin: int, pieces: Sequence[bytes | memoryview]) -> None:
-    """Write pieces, one behind the other, into a file that is there; what is around them stays."""
-    _show("write", path)
-    with path.open("rb+", buffering=0) as stream:
-        stream.seek(begin)
-        for piece in pieces:
-            _write_all(stream, piece)
-
-
-def close_gaps(path: Path, kept: Sequence[tuple[int, int]]) -> None:
-    """Move ranges of bytes (begin, end) of a file, in order, to its beginning; cut off the rest."""
-    _show("write", path)
-    reached = 0
-    with path.open("rb+", buffering=0) as stream:
-        for begin, end in kept:
-            while begin < end and begin != reached:
-                stream.seek(begin)
-                block = stream.read(min(_BLOCK_BYTES, end - begin))
-                if not block:
-                    raise OSError(errno.EIO, f"{path} was cut off while it was in use")
-                stream.seek(reached)
-                _write_all(stream, block)
-                begin += len(block)
-                reached += len(block)
-            reached += end - begin
-        stream.truncate(reached)
-
-
-def _write_all(stream: io.FileIO, content: bytes | memoryview) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[stream.write(rest) :]
-
-
 def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder, whose parent is there, that is never open to more users than its mode says."""
     _show("mkdir", path)
@@ -133,12 +75,6 @@ def rename(source: Path, target: Path) -> None:
     """Move a file or folder within a file system; a file of the target's name is replaced."""
     _show("rename", target)
     source.replace(target)
-
-
-def link(source: Path, target: Path) -> None:
-    """Give a file a second name."""
-    _show("link", target)
-    os.link(source, target, follow_symlinks=False)
 
 
 def change_mode(path: Path, mode: int) -> None:
@@ -179,12 +115,6 @@ def fsync_tree(path: Path) -> None:
         for name in names:
             fsync(Path(folder, name))
         fsync_folder(Path(folder))
-
-
-def remove(path: Path) -> None:
-    """Remove a file, if it is there."""
-    _show("remove", path)
-    path.unlink(missing_ok=True)
 
 
 def remove_tree(path: Path) -> None:

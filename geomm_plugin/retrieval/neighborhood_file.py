@@ -23,11 +23,10 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import TILES, Tiles, Vector
 from geomm_plugin.errors import FileError, FormatError, GeommError, ParameterError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.atomic import atomic_file, check_writable
 from geomm_plugin.files.outputs import LONGEST_NAME, refuse_folder
 from geomm_plugin.files.stamps import sha256_of_arrays
-from geomm_plugin.files.trust import is_trusted
+from geomm_plugin.files.trust import is_trusted, read_arrays
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
 SUFFIX = ".neighborhoods"

@@ -14,8 +14,8 @@ from geomm_adapters import TranslationMatrix
 from geomm_plugin import get_mapper, load_mapper, save_mapper
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import GeommError
-from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.stamps import sha256_of_arrays
+from geomm_plugin.files.trust import read_arrays
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.storage import _checksum
 from geomm_plugin.testing import make_toy

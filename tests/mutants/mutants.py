@@ -118,17 +118,10 @@ MUTANTS = (
         "tests/files/test_atomic.py -k disk",
     ),
     Mutant(
-        "a file gets its name before it is on the disk",
-        "geomm_plugin/files/atomic.py",
-        "        disk.fsync(new)\n        _replace(new, place)",
-        "        _replace(new, place)",
-        "tests/files/test_atomic.py -k disk",
-    ),
-    Mutant(
         "the name of a file is not brought to disk",
         "geomm_plugin/files/atomic.py",
-        "        _replace(new, place)\n        disk.fsync_folder(place.parent)",
-        "        _replace(new, place)",
+        "        _replace(source / names[-1], folder / names[-1])\n    disk.fsync_folder(folder)",
+        "        _replace(source / names[-1], folder / names[-1])",
         "tests/files/test_atomic.py -k disk",
     ),
     Mutant(

@@ -19,8 +19,8 @@ from geomm_plugin import (
 from geomm_plugin.alignment import check
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.stamps import sha256_of_arrays
+from geomm_plugin.files.trust import read_arrays
 from geomm_plugin.formats import read_languages
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias

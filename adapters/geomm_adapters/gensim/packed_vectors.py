@@ -16,7 +16,7 @@ from geomm_adapters.fasttext.subword_hashes import LONGEST_NGRAM
 from geomm_adapters.gensim.keyed_vectors import to_keyedvectors
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FormatError, missing_extra
-from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.trust import parse_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 SUBWORDS = ("min_n", "max_n", "bucket")  # fastText's KeyedVectors need them beside their arrays

@@ -30,10 +30,9 @@ from geomm_plugin.errors import (
     UnknownNameError,
 )
 from geomm_plugin.files import disk
-from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.files.stamps import sha256_of_arrays
-from geomm_plugin.files.strict_json import parse_json
+from geomm_plugin.files.trust import parse_json, read_arrays
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper

@@ -21,8 +21,8 @@ from geomm_plugin.errors import (
     GeommError,
     NotFittedError,
 )
-from geomm_plugin.files.array_file import read_arrays
 from geomm_plugin.files.stamps import sha256_of_arrays
+from geomm_plugin.files.trust import read_arrays
 from geomm_plugin.normalize import unit
 
 gensim = pytest.importorskip("gensim")

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_plugin.files import packed_words
-from geomm_plugin.files.packed_words import ENCODING, unpack_words
+from geomm_adapters.safetensors_file import ENCODING, unpack_words
 
 
 def packed(words):
@@ -21,8 +20,7 @@ def test_whatever_was_packed_is_unpacked(words):
     assert unpack_words(*packed(words)) == words
 
 
-def test_blocks_begin_where_words_do(monkeypatch):
-    monkeypatch.setattr(packed_words, "BLOCK_ROWS", 2)
+def test_words_of_every_width_and_none():
     words = ["", "año", "", "é", "the", "слово", "\ud800", "\udc00", "𐍈", ""]
     assert unpack_words(*packed(words)) == words
     assert unpack_words(b"", np.array([0])) == []
