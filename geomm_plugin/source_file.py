@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from geomm_plugin.errors import FileError
 from geomm_plugin.files.stamps import Stamp, files_in, sha256_of, stamps
@@ -60,12 +59,3 @@ class SourceFile:
         if len(sums) == 1:
             return sums[0]
         return hashlib.sha256("".join(f"{one}\n" for one in sums).encode()).hexdigest()
-
-    def row(self) -> dict[str, Any]:
-        """Return all of it as one JSON object."""
-        return {
-            "path": self.path,
-            "bytes": self.size,
-            "content": self.content,
-            "sha256": self.sha256(),
-        }

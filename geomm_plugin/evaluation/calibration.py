@@ -7,6 +7,7 @@ right more often than others, so that who asks for fewer makes fewer mistakes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from geomm_plugin.arrays import Mask, Vector
 from geomm_plugin.dictionary import DictionaryLike, as_dictionary
 from geomm_plugin.evaluation.provenance import Provenance
-from geomm_plugin.evaluation.table import Cell, Cells, Table
+from geomm_plugin.evaluation.table import Cell, Cells, Table, cell_of
 from geomm_plugin.evaluation.translation import gold_rows
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
@@ -44,7 +45,7 @@ class Reliability(Table):
         surest = np.argsort(-self.probabilities, kind="stable")[:count]
         return float(1 - self.is_right[surest].mean())
 
-    @property
+    @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """A row for each band of probabilities that holds a word.
 
@@ -69,21 +70,16 @@ class Reliability(Table):
 
     def cells(self) -> Cells:
         """Return header and rows as short texts."""
-        header = [
-            Cell(name) for name in ("probability", "words", "mean", "right", "coverage", "risk")
-        ]
-        body = [
+        header = ("pair", "retrieval", "probability", "words", "mean", "right", "coverage", "risk")
+        names = ("n_words", "probability", "p@1", "coverage", "risk")
+        return [[Cell(title) for title in header]] + [
             [
+                *(Cell(row["pair"]), Cell(row["retrieval"])),
                 Cell(f"{row['from']:.1f}-{row['to']:.1f}"),
-                Cell(str(row["n_words"]), number=True),
-                *(
-                    Cell(f"{row[name]:.3f}", number=True)
-                    for name in ("probability", "p@1", "coverage", "risk")
-                ),
+                *(cell_of(row[name]) for name in names),
             ]
             for row in self.rows
         ]
-        return [header, *body]
 
     def notes(self) -> list[str]:
         """Say how far probabilities are off, and what fewer answers are worth."""
@@ -97,27 +93,20 @@ class Reliability(Table):
 
 @dataclass(frozen=True, eq=False)
 class Reliabilities(Table):
-    """Those of several pairs of languages or retrievals, a table each."""
+    """Those of several pairs of languages or retrievals in one table."""
 
     parts: tuple[Reliability, ...]
     provenance: Provenance = field(default_factory=Provenance)
 
-    @property
+    @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of all, each with what was read."""
         return [row | self.provenance.columns() for part in self.parts for row in part.rows]
 
     def cells(self) -> Cells:
-        """Return all as one table, each row with its pair and retrieval."""
-        header = [Cell("pair"), Cell("retrieval"), *self.parts[0].cells()[0]]
-        return [
-            header,
-            *(
-                [Cell(part.pair), Cell(part.retrieval), *line]
-                for part in self.parts
-                for line in part.cells()[1:]
-            ),
-        ]
+        """Return the rows of all below one header."""
+        header = self.parts[0].cells()[:1]
+        return header + [line for part in self.parts for line in part.cells()[1:]]
 
     def notes(self) -> list[str]:
         """Return the sentences of all."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -81,7 +82,7 @@ class Drift(Table):
     sizes: tuple[int, int]  # words in each corpus
     dimension: int  # of the smaller vectors
 
-    @property
+    @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """One JSON-like object a word."""
         return [word.row() for word in self.words]

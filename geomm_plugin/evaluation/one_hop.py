@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class OneHopTable(Table):
     seed: int = 0  # of the words that are then left out
     provenance: Provenance = field(default_factory=Provenance)
 
-    @property
+    @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """All numbers, one JSON-like object for each method, mapper and path.
 

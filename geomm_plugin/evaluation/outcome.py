@@ -7,7 +7,7 @@ has one table for each task, words first; `comparison.tables()` are their cells,
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,16 @@ from geomm_plugin.evaluation.significance import (
     difference_columns,
     is_significant,
 )
-from geomm_plugin.evaluation.table import Cell, Cells, Table, places, text_of_cells
+from geomm_plugin.evaluation.table import (
+    EMPTY,
+    Cell,
+    Cells,
+    Table,
+    cell_of,
+    crossed,
+    places,
+    text_of_cells,
+)
 from geomm_plugin.evaluation.task import Score, averages
 from geomm_plugin.evaluation.translation import WORDS, Evaluation
 from geomm_plugin.fit_report import report_of
@@ -32,7 +41,6 @@ from geomm_plugin.text import terminal_width
 
 WIDEST_REASON = 60  # characters of a failure's reason within a table of text; whole below it
 REASON_ON_TERMINAL = 24
-EMPTY = Cell("", number=True)
 NOTHING = Evaluation(
     WORDS,
     {"pair": "", "retrieval": ""},
@@ -46,59 +54,50 @@ NOTHING = Evaluation(
 class TaskTable(Table):
     """The part of a comparison that is about one task: a row for each mapper and score.
 
-    `rows` are the numbers; `about`, `main`, `others` and `details` name their columns: what a row
-    is about (a pair, a retrieval), the score that mappers are compared by, the other scores, and
-    what else a reader should know. `main_low` and `main_high` are the 95 % interval of the main
-    score, where items are known; then also `difference` from the baseline, its interval, `p_value`
-    and `p_holm`. `error` is the reason where a mapper failed, and its numbers are None.
+    `rows` are the numbers. `about` names the columns that say what a row is about (a pair, a
+    retrieval), `main` the score that mappers are compared by; `main_low` and `main_high` are its
+    95 % interval, where items are known. Then come `difference` from the baseline, its interval,
+    `p_value` and `p_holm`. `error` is the reason where a mapper failed, and its numbers are None.
     """
 
-    task: str
-    numbers: list[dict[str, Any]]
-    about: tuple[str, ...]
-    main: str
-    others: tuple[str, ...]
-    details: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    frame: Score  # a score of the task: its names are those of the columns
     baseline: str
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The numbers, one JSON-like object for each mapper and score."""
-        return self.numbers
+    def task(self) -> str:
+        """The name of the task."""
+        return self.frame.task
 
     @property
-    def groups(self) -> list[str]:
-        """The groups of words that P@1 is broken down by, each a score and a number of words."""
-        names = (name.removeprefix("p@1 ") for name in self.details if name.startswith("p@1 "))
-        return [name for name in names if f"n_words {name}" in self.details]
+    def about(self) -> list[str]:
+        """The names of what a score is about."""
+        return list(self.frame.about)
+
+    @property
+    def main(self) -> str:
+        """The name of the score that mappers are compared by."""
+        return self.frame.main
 
     @property
     def kinds(self) -> list[str]:
         """The columns behind the mapper's that say what a row is about."""
-        task = [] if self.task == WORDS else ["task"]
-        return list(dict.fromkeys([*task, *self.about]))
-
-    @property
-    def plain_details(self) -> list[str]:
-        """The details without groups of words."""
-        groups = {f"{what} {group}" for group in self.groups for what in ("p@1", "n_words")}
-        return [name for name in self.details if name not in groups]
+        return self.about if self.task == WORDS else list(dict.fromkeys(["task", *self.about]))
 
     def title(self, name: str) -> str:
         """Return the title of a column: P@1, MRR, words."""
-        is_metric = self.task == WORDS and name in (self.main, *self.others)
+        is_metric = self.task == WORDS and name in self.frame.scores
         return name.upper() if is_metric else name.removeprefix("n_")
 
-    def places(self, rows: Sequence[dict[str, Any]] | None = None) -> list[int | None]:
+    def places(self) -> list[int | None]:
         """Return for each row whether its main score is the best (1) or second (2) of its kind."""
-        rows = self.rows if rows is None else rows
         kinds: dict[Hashable, list[int]] = {}
-        for number, row in enumerate(rows):
+        for number, row in enumerate(self.rows):
             if row["error"] is None:
                 kinds.setdefault(tuple(row.get(name) for name in self.about), []).append(number)
-        place_of: list[int | None] = [None] * len(rows)
+        place_of: list[int | None] = [None] * len(self.rows)
         for numbers in kinds.values():
-            ranked = places([rows[number][self.main] for number in numbers])
+            ranked = places([self.rows[number][self.main] for number in numbers])
             for number, place in zip(numbers, ranked, strict=True):
                 place_of[number] = place
         return place_of
@@ -112,47 +111,46 @@ class TaskTable(Table):
             Reasons of failures are cut to one line of so many characters; by default they are
             whole.
         """
-        lead = self.kinds
-        cost = ["fit_seconds", "peak_memory_mb"] if self.task == WORDS else []
-        header = ["mapper", *lead, f"{self.title(self.main)} [95 %]", f"against {self.baseline}"]
-        header += [f"P@1 {group} (words)" for group in self.groups]
-        header += [self.title(name) for name in (*self.others, *self.plain_details)]
-        header += ["fit s", "fit MB"] if cost else []
+        is_words, details = self.task == WORDS, list(self.frame.details)
+        groups = [name.removeprefix("n_words ") for name in details if name.startswith("n_words ")]
+        shown = {f"{what} {group}" for group in groups for what in ("p@1", "n_words")}
+        columns = [(name, self.title(name), ".3f") for name in [*self.frame.scores][1:]]
+        form = ".3f" if is_words else ".3g"
+        columns += [(name, self.title(name), form) for name in details if name not in shown]
+        if is_words:
+            columns += [("fit_seconds", "fit s", ".2f"), ("peak_memory_mb", "fit MB", ".0f")]
+        header = ["mapper", *self.kinds, f"{self.title(self.main)} [95 %]"]
+        header += [f"against {self.baseline}", *(f"P@1 {group} (words)" for group in groups)]
+        header += [title for _, title, _ in columns]
         table = [[Cell(title) for title in header]]
         for row, place in zip(self.rows, self.places(), strict=True):
-            line = [_mapper(row), *(Cell(row.get(name, "")) for name in lead)]
-            if row["error"] is not None:
+            name, bracket, parameters = row["mapper"].partition("(")
+            line = [Cell(name, after=bracket + parameters)]
+            line += [Cell(row.get(name, "")) for name in self.kinds]
+            if row["error"] is None:
+                line += [_scored(row, self.main, place), _against(row)]
+                line += [_group(row[f"p@1 {g}"], row[f"n_words {g}"]) for g in groups]
+                line += [cell_of(row.get(name), form) for name, _, form in columns]
+            else:
                 line.append(Cell(one_line(row["error"], widest_reason)))
-                table.append(line + [EMPTY] * (len(header) - len(line)))
-                continue
-            line += [_scored(row, self.main, place), _against(row)]
-            line += [_group(row[f"p@1 {g}"], row[f"n_words {g}"]) for g in self.groups]
-            line += [_number(row[name], ".3f") for name in self.others]
-            form = ".3f" if self.task == WORDS else ".3g"
-            line += [_number(row[name], form) for name in self.plain_details]
-            line += [_number(row[n], form) for n, form in zip(cost, (".2f", ".0f"), strict=False)]
-            table.append(line)
+            table.append(line + [EMPTY] * (len(header) - len(line)))
         return table
 
     def paper_tables(self) -> list[Cells]:
         """Return the main score in percent, a row for each mapper and retrieval."""
         ways = [name for name in self.about if name == "retrieval"]
         kinds = [name for name in self.about if name not in (*ways, "task")]
-        lines: dict[tuple[str, ...], dict[str, Cell]] = {}
-        for row, place in zip(self.rows, self.places(), strict=True):
-            column = " to ".join(str(row.get(name, "")) for name in kinds)
-            key = (*(str(row.get(name, "")) for name in ways), row["mapper"])
-            lines.setdefault(key, {})[column] = _percent(row, self.main, place)
-        columns = list(dict.fromkeys(column for line in lines.values() for column in line))
-        order = list(dict.fromkeys(key[:-1] for key in lines))
-        corner = "mapper" if self.task == WORDS else self.task
-        return [
-            [[Cell(title) for title in (corner, *ways, *columns)]]
-            + [
-                [Cell(key[-1]), *map(Cell, key[:-1]), *(lines[key].get(c, EMPTY) for c in columns)]
-                for key in sorted(lines, key=lambda key: order.index(key[:-1]))
-            ]
+        entries = [
+            (
+                (row["mapper"], *(str(row.get(name, "")) for name in ways)),
+                " to ".join(str(row.get(name, "")) for name in kinds),
+                _percent(row, self.main, place),
+            )
+            for row, place in zip(self.rows, self.places(), strict=True)
         ]
+        order = list(dict.fromkeys(key[1:] for key, _, _ in entries))
+        entries.sort(key=lambda entry: order.index(entry[0][1:]))
+        return [crossed(("mapper" if self.task == WORDS else self.task, *ways), entries)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +191,7 @@ class Comparison(Table):
             for score in scores_of[run.label]
             if (score.task == WORDS) is is_words
         ]
-        about = {name: None for score in self._known for name in score.about}
+        about = {name: None for score in self._frames for name in score.about}
         adjust(rows, lambda row: (row["task"], *(row.get(name) for name in about)))
         return rows
 
@@ -202,71 +200,42 @@ class Comparison(Table):
         row |= score.bounds(self.seed) | dict.fromkeys(DIFFERENCE)
         if run.error is not None:
             row = dict.fromkeys(row) | {"mapper": run.label, "task": score.task, **score.about}
-        elif run.label != self.baseline:
+        elif run.label != self.baseline and before is not None:
             row |= _difference(score, before, self.seed)
         row |= run.cost() | {"baseline": self.baseline}
         return row if score.error is None else row | {"error": score.error}
 
     @cached_property
-    def _known(self) -> tuple[Score, ...]:
-        """A score of each kind that some mapper has, or should have."""
+    def _frames(self) -> list[Score]:
+        """A score of each kind that some mapper has, or should have: what a table is about."""
         scored = [score for run in self.runs for score in run.scores if score.error is None]
         known = [*self.expected, *scored, *averages({_key(s): s for s in scored}.values())]
-        return tuple({_key(score): score for score in known or [NOTHING]}.values())
+        return list({_key(score): score for score in known or [NOTHING]}.values())
 
     def _scores_of(self, run: Run) -> list[Score]:
         """Return the scores of a run, with means; of one that failed, those of other runs."""
-        scores = [*run.scores, *averages(run.scores)] if run.error is None else self._known
-        return [
-            replace(score, details=dict.fromkeys(self._details(score.task)) | dict(score.details))
-            if score.error is None
-            else score
-            for score in scores
-        ]
-
-    def _details(self, task: str) -> list[str]:
-        """Return the names of a task's details; some may be there for some scores only."""
-        return list(dict.fromkeys(n for s in self._known if s.task == task for n in s.details))
+        return [*run.scores, *averages(run.scores)] if run.error is None else self._frames
 
     @cached_property
     def parts(self) -> list[TaskTable]:
         """The table of each task, words first; a task that failed for every mapper has none."""
-        found = []
-        for task in dict.fromkeys(row["task"] for row in self._numbers):
-            scores = [score for score in self._known if score.task == task]
-            if not scores:
-                continue
-            names = list(scores[0].scores)
-            found.append(
-                TaskTable(
-                    task,
-                    [row for row in self._numbers if row["task"] == task],
-                    tuple(scores[0].about),
-                    names[0],
-                    tuple(names[1:]),
-                    tuple(self._details(task)),
-                    self.baseline,
-                )
+        frames = {score.task: score for score in reversed(self._frames)}
+        return [
+            TaskTable(
+                [row for row in self._numbers if row["task"] == task], frames[task], self.baseline
             )
-        return found
+            for task in dict.fromkeys(row["task"] for row in self._numbers)
+            if task in frames
+        ]
 
     def part(self, task: str = WORDS) -> TaskTable:
         """Return the table of a task, by default of words; without rows if it was not scored."""
-        empty = TaskTable(task, [], (), "p@1", (), (), self.baseline)
+        empty = TaskTable([], replace(NOTHING, task=task), self.baseline)
         return next((part for part in self.parts if part.task == task), empty)
 
     def run(self, label: str) -> Run:
         """Return the run of a mapper."""
         return next(run for run in self.runs if run.label == label)
-
-    def best(self) -> dict[tuple[str, str], float]:
-        """Return the highest P@1 of each (pair, retrieval)."""
-        best: dict[tuple[str, str], float] = {}
-        for row in self.part().rows:
-            if row["error"] is None:
-                key = row["pair"], row["retrieval"]
-                best[key] = max(best.get(key, 0.0), row["p@1"])
-        return best
 
     def notes(self) -> list[str]:
         """Say what was fitted, and what stars mean."""
@@ -354,16 +323,14 @@ class Scores(Table):
     def cells(self) -> Cells:
         """Return header and rows as short texts."""
         rows = self._numbers
-        shown = [name for name in rows[0] if name not in ("task", "mapper")] if rows else []
-        return [[Cell(name) for name in shown]] + [
-            [_number(row[name], ".3f") for name in shown] for row in rows
-        ]
+        shown = [name for name in (rows[0] if rows else ()) if name not in ("task", "mapper")]
+        return [[Cell(name) for name in shown], *([cell_of(row[n]) for n in shown] for row in rows)]
 
     @cached_property
     def _numbers(self) -> list[dict[str, Any]]:
         rows = [score.row() for score in (*self.scores, *averages(self.scores))]
         names = dict.fromkeys(name for row in rows for name in row)
-        named = {"mapper": None if self.mapper is None else self.mapper.name} | dict.fromkeys(names)
+        named = {"mapper": None if self.mapper is None else self.mapper.name, **names}
         return [named | row for row in rows]
 
 
@@ -371,9 +338,9 @@ def _key(score: Score) -> tuple[Hashable, ...]:
     return score.task, *score.about.items()
 
 
-def _difference(score: Score, before: Score | None, seed: int) -> Mapping[str, float]:
+def _difference(score: Score, before: Score, seed: int) -> dict[str, float]:
     """Return the columns of a difference: the main score less the baseline's, paired by items."""
-    if before is None or score.error is not None or before.error is not None:
+    if score.error is not None or before.error is not None:
         return {}
     ours, theirs = score.samples, before.samples
     if not ours or list(map(len, ours)) != list(map(len, theirs)):
@@ -385,11 +352,6 @@ def one_line(text: str, widest: int | None = None) -> str:
     """Return a reason on one line, cut to so many characters."""
     line = " ".join(text.split())
     return line if widest is None or len(line) <= widest else line[: widest - 1].rstrip() + "…"
-
-
-def _mapper(row: dict[str, Any]) -> Cell:
-    name, bracket, parameters = row["mapper"].partition("(")
-    return Cell(name, after=bracket + parameters)
 
 
 def _scored(row: dict[str, Any], name: str, place: int | None) -> Cell:
@@ -415,11 +377,3 @@ def _against(row: dict[str, Any]) -> Cell:
 
 def _group(score: float | None, count: int) -> Cell:
     return EMPTY if score is None else Cell(f"{score:.3f}", after=f" ({count})", number=True)
-
-
-def _number(value: object, form: str) -> Cell:
-    if value is None:
-        return EMPTY
-    if isinstance(value, float):
-        return Cell(f"{value:{form}}", number=True)
-    return Cell(str(value), number=isinstance(value, int))

@@ -56,15 +56,6 @@ class Provenance:
         """Return what every row of a table carries: versions, and the checksum of every file."""
         return {"versions": self.versions, "files": self.checksums}
 
-    def row(self) -> dict[str, Any]:
-        """Return all of it as one JSON object, with a checksum of every file."""
-        return {
-            "files": [{"role": role} | file.row() for role, file in self.files],
-            "versions": self.versions,
-            "command": self.command,
-            "day": self.day,
-        }
-
 
 def provenance_of(
     embeddings: Mapping[str, Embeddings],

@@ -12,7 +12,7 @@ import io
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,15 +37,44 @@ class Cell:
 
 
 Cells: TypeAlias = list[list[Cell]]  # header and rows
+EMPTY = Cell("", number=True)
+
+
+def cell_of(value: object, form: str = ".3f") -> Cell:
+    """Return a value as a cell: a number written like this, several values side by side."""
+    if value is None:
+        return EMPTY
+    if isinstance(value, float):
+        return Cell(f"{value:{form}}", number=True)
+    if isinstance(value, list | tuple):
+        return Cell(", ".join(map(str, value)))
+    return Cell(str(value), number=isinstance(value, int))
+
+
+def crossed(corner: Sequence[str], entries: Iterable[tuple[tuple[str, ...], str, Cell]]) -> Cells:
+    """Return a table of two ways, from (the texts that a line begins with, its column, a cell).
+
+    Lines and columns come in the order of the entries; a place without an entry is empty.
+    """
+    lines: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for key, column, cell in entries:
+        lines.setdefault(key, {})[column] = cell
+    columns = list(dict.fromkeys(column for line in lines.values() for column in line))
+    header = [Cell(title) for title in (*corner, *columns)]
+    return [header] + [
+        [*map(Cell, key), *(line.get(column, EMPTY) for column in columns)]
+        for key, line in lines.items()
+    ]
 
 
 class Table(ABC):
     """Rows that can be shown in many ways."""
 
-    @property
-    @abstractmethod
-    def rows(self) -> list[dict[str, Any]]:
-        """All numbers, one JSON-like object a row."""
+    if TYPE_CHECKING:  # a field of some tables, computed by others
+
+        @property
+        def rows(self) -> list[dict[str, Any]]:
+            """All numbers, one JSON-like object a row."""
 
     @abstractmethod
     def cells(self) -> Cells:
@@ -78,10 +107,7 @@ class Table(ABC):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown; the best of its kind is bold."""
-        return "\n".join(
-            markdown_table([[_marked(cell) for cell in line] for line in cells])
-            for cells in self.tables()
-        )
+        return "\n".join(map(_markdown_table, self.tables()))
 
     def to_latex(self) -> str:
         r"""Return the table in LaTeX (booktabs): the best is bold, the second best underlined.
@@ -120,18 +146,6 @@ def places(scores: Sequence[float]) -> list[int | None]:
     shown = [round(score, 3) for score in scores]
     order = sorted(set(shown), reverse=True)[:2]
     return [order.index(score) + 1 if score in order else None for score in shown]
-
-
-def markdown_table(rows: list[list[str]]) -> str:
-    """Return rows of cells in Markdown, the first one as header; cells make no HTML, no link."""
-    header, *body = ([_markdown_text(cell) for cell in cells] for cells in rows)
-    lines = [header, ["---"] * len(header), *body]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-
-
-def _markdown_text(text: str) -> str:
-    text = re.sub(r"[\\|]|(?<=\])\(", r"\\\g<0>", text.replace("\n", " "))
-    return re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
 
 
 def text_table(rows: list[list[str]]) -> str:
@@ -204,8 +218,17 @@ def _flat(value: object) -> object:
     return value
 
 
-def _marked(cell: Cell) -> str:
-    return (f"**{cell.text}**" if cell.place == 1 else cell.text) + cell.after
+def _markdown_table(cells: Cells) -> str:
+    """Return header and rows in Markdown; the words of a cell make no HTML, and no link."""
+    header, *body = ([_markdown_text(cell) for cell in line] for line in cells)
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join(f"| {' | '.join(texts)} |" for texts in lines) + "\n"
+
+
+def _markdown_text(cell: Cell) -> str:
+    text = (f"**{cell.text}**" if cell.place == 1 else cell.text) + cell.after
+    text = re.sub(r"[\\|]|(?<=\])\(", r"\\\g<0>", text.replace("\n", " "))
+    return re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
 
 
 _LATEX = {

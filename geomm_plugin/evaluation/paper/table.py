@@ -46,21 +46,16 @@ Values: TypeAlias = dict[tuple[str, str], Value]  # by system and column
 
 @dataclass(frozen=True, eq=False)
 class TableOfPaper(Table):
-    """A table of the paper: one row for each cell, with ours and the published number."""
+    """A table of the paper: one row for each cell, with ours and the published number.
+
+    `difference` is ours less the published number; None also where the data are not the paper's.
+    `missing` are the lines that would bring the data, `error` why there is no number.
+    """
 
     paper: PaperTable
     data: PaperFolder
     needs: tuple[Need, ...]  # the files that are missing
-    numbers: list[dict[str, Any]]
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """One JSON-like object for each system and column.
-
-        `difference` is ours less the published number; None also where the data are not the
-        paper's. `missing` are the lines that would bring the data, `error` why there is no number.
-        """
-        return self.numbers
+    rows: list[dict[str, Any]]
 
     def missing(self) -> list[str]:
         """Return the lines that would bring the data of empty cells, one for each data set."""
