@@ -15,15 +15,16 @@ Space: A Geometric Approach", TACL 2019, section "Indirect translation".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from geomm_plugin import progress, registry
-from geomm_plugin.arrays import Matrix
+from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
@@ -36,7 +37,7 @@ from geomm_plugin.errors import DictionaryError, LanguagesError, ParameterError,
 from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
-from geomm_plugin.evaluation.table import Cell, Cells, Table, places
+from geomm_plugin.evaluation.table import Cell, Cells, Table, crossed, places
 from geomm_plugin.evaluation.task import WordScore
 from geomm_plugin.evaluation.translation import evaluate, gold_rows
 from geomm_plugin.fit_report import report_of
@@ -75,20 +76,15 @@ class OneHopTable(Table):
 
     def cells(self) -> Cells:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
-        rows = [result.row() for result in self.results]
-        covered = {row["path"]: f"{row['coverage']:.2f}" for row in rows}
-        lines: dict[tuple[str, str], dict[str, Cell]] = {}
-        for path in covered:
-            same = [row for row in rows if row["path"] == path]
+        entries = []
+        for path in dict.fromkeys(result.about["path"] for result in self.results):
+            same = [result.row() for result in self.results if result.about["path"] == path]
             for row, place in zip(same, places([row["p@1"] for row in same]), strict=True):
+                title = f"{path}, P@1 (coverage {row['coverage']:.2f})"
                 cell = Cell(f"{row['p@1']:.3f}", place, number=True)
-                lines.setdefault((row["method"], row["mapper"]), {})[path] = cell
-        titles = [f"{path}, P@1 (coverage {share})" for path, share in covered.items()]
-        empty = Cell("", number=True)
-        return [[Cell(title) for title in ("method", "mapper", *titles)]] + [
-            [Cell(key[0]), Cell(key[1]), *(lines[key].get(path, empty) for path in covered)]
-            for key in sorted(lines, key=lambda key: METHODS.index(key[0]))
-        ]
+                entries.append(((row["method"], row["mapper"]), title, cell))
+        entries.sort(key=lambda entry: METHODS.index(entry[0][0]))
+        return crossed(("method", "mapper"), entries)
 
 
 def one_hop(
@@ -121,42 +117,35 @@ def one_hop(
         "composition", by "pivot_space" (the paper's composition) and as a "pipeline".
     """
     chosen = label_mappers(mappers)
-    asked = list(methods)
-    for method in asked:
+    methods = list(methods)
+    for method in methods:
         if method not in METHODS:
             raise ParameterError(
                 f"There is no way {method!r} through a pivot.{did_you_mean(method, METHODS)} There "
                 f"are: {', '.join(METHODS)}."
             )
     retrieval = as_retrieval(retrieval)
-    given = as_dictionaries(dictionaries)
+    given, asked = as_dictionaries(dictionaries), as_dictionaries(tests)
     languages = {language: as_embeddings(value) for language, value in embeddings.items()}
     results: list[WordScore] = []
-    with progress.task("One hop", len(tests) * len(chosen), "runs") as advance:
-        for (source, target), test in as_dictionaries(tests).items():
-            between = find_pivot(source, target, given, pivot)
-            for language in (source, between, target):
+    with progress.task("One hop", len(asked) * len(chosen), "runs") as advance:
+        for (source, target), test in asked.items():
+            path = (source, find_pivot(source, target, given, pivot), target)
+            for language in path:
                 if language not in languages:
                     raise LanguagesError(
-                        f"The way from {source} through {between} to {target} needs embeddings of "
+                        f"The way from {source} through {path[1]} to {target} needs embeddings of "
                         f"{language!r}; there are {', '.join(languages)}."
                     )
-            first = oriented(given, source, between)
-            second = oriented(given, between, target)
+            first, second = (oriented(given, *leg) for leg in pairwise(path))
             if disjoint:
                 first, second = disjoint_pivot(first, second, seed)
-            trip = _Trip(
-                {language: languages[language] for language in (source, between, target)},
-                (source, between, target),
-                first,
-                second,
-                test,
-                retrieval,
-            )
+            three = {language: languages[language] for language in path}
+            trip = _Trip(three, path, {path[:2]: first, path[1:]: second}, test, retrieval)
             for label, mapper in chosen.items():
-                results += trip.results(label, mapper, asked)
+                results += trip.scores(label, mapper, methods)
                 advance(1, note=label)
-    provenance = provenance_of(languages, given.items(), as_dictionaries(tests).items())
+    provenance = provenance_of(languages, given.items(), asked.items())
     return OneHopTable(tuple(results), retrieval.label, disjoint, seed, provenance)
 
 
@@ -166,41 +155,51 @@ class _Trip:
 
     embeddings: Mapping[str, Embeddings]
     path: tuple[str, str, str]
-    first: Dictionary
-    second: Dictionary
+    legs: Mapping[tuple[str, str], Dictionary]
     test: Dictionary
     retrieval: Retrieval
 
-    def results(self, label: str, mapper: Mapper, methods: list[str]) -> list[WordScore]:
+    def scores(self, label: str, mapper: Mapper, methods: Iterable[str]) -> Iterator[WordScore]:
         """Score a mapper in the ways that it allows."""
-        source, pivot, target = self.path
-        if mapper.joint:
-            methods = [method for method in methods if method == "joint"]
-        if not mapper.joint and {"pivot_space", "pipeline"} & {*methods}:
-            pair = self._fit(mapper, source, pivot, self.first)
-            other = self._fit(mapper, pivot, target, self.second)
-        results = []
+        alone: list[Mapper] = []
         for method in methods:
-            if method == "pivot_space":
-                results.append(
-                    self._evaluated(method, label, self._in_pivot(pair, other), pair, other)
-                )
-            elif method == "pipeline":
-                results.append(self._pipeline(label, pair, other))
-            elif mapper.joint or method == "composition":
-                fitted = _copy(mapper, pivot).fit(
-                    self.embeddings, {(source, pivot): self.first, (pivot, target): self.second}
-                )
-                space = fitted.map(self.embeddings)
-                results.append(self._evaluated(method, label, space, fitted))
-        return results
+            if mapper.joint is not (method == "joint"):
+                continue
+            if method in ("composition", "joint"):
+                fitted = [self._fit(mapper, self.path[1], self.legs)]
+                ranks, coverage = self._ranks(fitted[0].map(self.embeddings))
+            else:
+                alone = alone or [self._fit(mapper, None, {leg: d}) for leg, d in self.legs.items()]
+                fitted = alone
+                through = self._pipeline if method == "pipeline" else self._in_pivot
+                ranks, coverage = through(*alone)
+            metrics = list(registry.metrics.values())
+            yield WordScore(
+                TASK,
+                {"method": method, "mapper": label, "path": "-".join(self.path)},
+                {metric.name: metric(ranks) for metric in metrics},
+                metrics[0].score(ranks),
+                {"coverage": coverage, "n_words": len(ranks)}
+                | mapper_columns(fitted[0].get_params(), *map(report_of, fitted)),
+            )
 
-    def _fit(self, mapper: Mapper, one: str, other: str, dictionary: Dictionary) -> Mapper:
-        two = {one: self.embeddings[one], other: self.embeddings[other]}
-        return _copy(mapper, None).fit(two, {(one, other): dictionary})
+    def _fit(
+        self, mapper: Mapper, hub: str | None, legs: Mapping[tuple[str, str], Dictionary]
+    ) -> Mapper:
+        """Fit a mapper with the same parameters, but for the hub, if it has hubs."""
+        fresh = mapper.clone()
+        if "hub" in fresh.get_params():
+            fresh.set_params(hub=hub)
+        languages = dict.fromkeys(language for leg in legs for language in leg)
+        return fresh.fit({language: self.embeddings[language] for language in languages}, legs)
 
-    def _in_pivot(self, first: Mapper, second: Mapper) -> SharedSpace:
-        """Return source and target words in the pivot's own space: x W_1 and z W_2'."""
+    def _ranks(self, space: SharedSpace) -> tuple[RowIndices, float]:
+        source, _, target = self.path
+        found = evaluate(space, source, target, self.test, self.retrieval)
+        return found.ranks, found.coverage
+
+    def _in_pivot(self, first: Mapper, second: Mapper) -> tuple[RowIndices, float]:
+        """Rank source and target words in the pivot's own space: x W_1 and z W_2'."""
         source, pivot, target = self.path
         moved = {}
         for language, mapper in ((source, first), (target, second)):
@@ -211,55 +210,29 @@ class _Trip:
                 )
             mapped = mapper.map({language: self.embeddings[language]})[language]
             moved[language] = mapped.map(partial(_multiply, matrix=mapper.matrices_[pivot].T))
-        return SharedSpace(moved)
+        return self._ranks(SharedSpace(moved))
 
-    def _pipeline(self, label: str, first: Mapper, second: Mapper) -> WordScore:
+    def _pipeline(self, first: Mapper, second: Mapper) -> tuple[RowIndices, float]:
+        """Rank target words for the pivot word that is nearest to each source word."""
         source, pivot, target = self.path
         near, far = (
-            fitted.map({language: self.embeddings[language] for language in two})
-            for fitted, two in ((first, (source, pivot)), (second, (pivot, target)))
+            fitted.map({language: self.embeddings[language] for language in leg})
+            for fitted, leg in ((first, (source, pivot)), (second, (pivot, target)))
         )
         gold, missing = gold_rows(SharedSpace(self.embeddings), source, target, self.test)
         index = near.index(source, pivot, self.retrieval)
         step = index.search(near.queries(list(gold), source), 1).indices[:, 0]
-        metrics = list(registry.metrics.values())
         ranks = far.index(pivot, target, self.retrieval).ranks(
             far.unit_rows(pivot).take(step),
             [np.array(rows) for rows in gold.values()],
-            depth_of(metrics),
+            depth_of(registry.metrics.values()),
         )
-        details = {"coverage": len(gold) / (len(gold) + len(missing)), "n_words": len(gold)}
-        scores, items = {m.name: m(ranks) for m in metrics}, metrics[0].score(ranks)
-        return self._score("pipeline", label, scores, items, details, first, second)
-
-    def _evaluated(self, method: str, label: str, space: SharedSpace, *fitted: Mapper) -> WordScore:
-        source, _, target = self.path
-        found = evaluate(space, source, target, self.test, self.retrieval)
-        return self._score(method, label, found.scores, found.items, found.details, *fitted)
-
-    def _score(
-        self,
-        method: str,
-        label: str,
-        scores: Mapping[str, float],
-        items: Any,
-        details: Mapping[str, Any],
-        *fitted: Mapper,
-    ) -> WordScore:
-        about = {"method": method, "mapper": label, "path": "-".join(self.path)}
-        fit = mapper_columns(fitted[0].get_params(), *map(report_of, fitted))
-        return WordScore(TASK, about, scores, items, {**details, **fit})
+        return ranks, len(gold) / (len(gold) + len(missing))
 
 
 def _multiply(rows: Matrix, matrix: Matrix) -> Matrix:
     product: Matrix = rows @ matrix
     return product
-
-
-def _copy(mapper: Mapper, hub: str | None) -> Mapper:
-    """Return a mapper with the same parameters, not fitted, and with this hub if it has hubs."""
-    fresh = mapper.clone()
-    return fresh.set_params(hub=hub) if "hub" in fresh.get_params() else fresh
 
 
 def find_pivot(source: str, target: str, dictionaries: Dictionaries, pivot: str | None) -> str:
