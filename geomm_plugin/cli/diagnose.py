@@ -7,8 +7,12 @@ import click
 from geomm_plugin.cli import options
 from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
-from geomm_plugin.evaluation.diagnosis import Diagnosis, diagnose
-from geomm_plugin.evaluation.language_similarity import LanguageSimilarity, language_similarity
+from geomm_plugin.evaluation.diagnosis import (
+    Diagnosis,
+    LanguageSimilarity,
+    diagnose,
+    language_similarity,
+)
 from geomm_plugin.evaluation.table import text_table
 from geomm_plugin.text import printable
 

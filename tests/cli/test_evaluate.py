@@ -21,8 +21,7 @@ from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.analogy import Analogy
 from geomm_plugin.evaluation.calibration import reliability
-from geomm_plugin.evaluation.diagnosis import diagnose
-from geomm_plugin.evaluation.language_similarity import language_similarity
+from geomm_plugin.evaluation.diagnosis import diagnose, language_similarity
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.similarity import Similarity
 from geomm_plugin.files.text_lines import read_lines

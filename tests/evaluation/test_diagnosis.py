@@ -5,8 +5,8 @@ import pytest
 
 from geomm_plugin import Embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError
-from geomm_plugin.evaluation.diagnosis import diagnose
-from geomm_plugin.evaluation.language_similarity import (
+from geomm_plugin.evaluation.diagnosis import (
+    diagnose,
     hubness,
     laplacian_difference,
     own_hubness,
@@ -95,7 +95,7 @@ def test_a_pair_that_is_its_own_suggestion_is_not_suspected(languages, monkeypat
     spanish = Embeddings(languages["es"].words, rotate(languages["en"].vectors) + noise)
     pairs = [(f"en{i}", f"es{i}") for i in range(300)]
     for pool in (10_000, 250):  # the words of the pairs count, also where they are rare
-        monkeypatch.setattr("geomm_plugin.evaluation.diagnosis.HUB_WORDS", pool)
+        monkeypatch.setattr("geomm_plugin.evaluation.diagnosis.FREQUENT_WORDS", pool)
         data = {"en": languages["en"], "es": spanish}
         (found,) = diagnose(data, {("en", "es"): [*pairs, ("en7", "es8")]})
         assert [pair.target for pair in found.suspicious] == ["es8"]
@@ -103,7 +103,7 @@ def test_a_pair_that_is_its_own_suggestion_is_not_suspected(languages, monkeypat
 
 
 def test_no_vocabulary_is_copied(monkeypatch):
-    monkeypatch.setattr("geomm_plugin.evaluation.diagnosis.HUB_WORDS", 500)
+    monkeypatch.setattr("geomm_plugin.evaluation.diagnosis.FREQUENT_WORDS", 500)
     data = {
         language: Embeddings([f"{language}{i}" for i in range(60_000)], cloud(seed, 60_000, 100))
         for seed, language in enumerate(("en", "es"))

@@ -5,7 +5,7 @@ import pytest
 
 from geomm_plugin import Embeddings, get_mapper
 from geomm_plugin.errors import LanguagesError
-from geomm_plugin.evaluation.language_similarity import language_similarity, relational_similarity
+from geomm_plugin.evaluation.diagnosis import language_similarity, relational_similarity
 from geomm_plugin.fitting.seeds.spelling import cognate_rows
 from geomm_plugin.normalize import unit
 
