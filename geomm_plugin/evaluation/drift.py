@@ -11,9 +11,7 @@ the shared space, old and new, and N_old(w), N_new(w) the common words nearest t
 "Cultural Shift or Linguistic Drift? Comparing Two Computational Measures of Semantic Change", EMNLP
 2016. Distances also depend on frequency, which is no change of meaning: vectors of rare words are
 noisy (Dubossarsky, Weinshall, Grossman: "Outta Control", EMNLP 2017). Hence the score: how far a
-word moved beyond the median of the words nearest to it in rank, in robust standard deviations. The
-least deviation is there for words that the map fits, or that are copies: they hardly differ at all,
-and any other word would be thousands of their deviations away.
+word moved beyond the median of the words nearest to it in rank, in robust standard deviations.
 
 Words that moved should not drag the map with them: it is fitted on all common words, and again
 without those that then score highest.
@@ -33,18 +31,17 @@ from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
 from geomm_plugin.dictionary import Dictionary, identical_words
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.table import Cell, Table
+from geomm_plugin.evaluation.table import Cell, Cells, Table, cell_of
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.retrieval import Cosine, Index, UnitRows
-from geomm_plugin.shared_space import SharedSpace
 
 SIMILAR_WORDS = 501  # words of similar frequency that a word is compared with, half on each side
 LOCAL_NEIGHBORS = 25  # nearest words in each corpus, as in the paper
 LOCAL_ROWS = 256  # words whose neighbours are gathered at a time: 30 MB at d = 300
 LEAST_COMMON_WORDS = 10
-SMALLEST_DEVIATION = 0.005  # of distances: corpora trained apart have more; so |score| <= 400
+SMALLEST_DEVIATION = 0.005  # of distances, which of copies hardly differ; so |score| <= 400
 WORDS_A_DIMENSION = 2  # with fewer, a map fits whatever words it is given
 
 Measure: TypeAlias = Literal["score", "distance", "local"]
@@ -87,19 +84,15 @@ class Drift(Table):
         """One JSON-like object a word."""
         return [word.row() for word in self.words]
 
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> Cells:
         """Return header and rows as short texts."""
-        old, new = self.names
-        header = ("word", *MEASURES, "rank", f"nearest in {old}", f"nearest in {new}")
+        header = ("word", *MEASURES, "rank", *(f"nearest in {name}" for name in self.names))
         return [[Cell(title) for title in header]] + [
             [
-                Cell(each.word),
-                Cell(f"{each.score:.1f}", number=True),
-                Cell(f"{each.distance:.3f}", number=True),
-                Cell(f"{each.local:.3f}", number=True),
-                Cell(f"{each.rank_old}, {each.rank_new}"),
-                Cell(", ".join(each.neighbors_old)),
-                Cell(", ".join(each.neighbors_new)),
+                *(Cell(each.word), cell_of(each.score, ".1f")),
+                *(cell_of(each.distance), cell_of(each.local)),
+                *map(cell_of, ((each.rank_old, each.rank_new), each.neighbors_old)),
+                cell_of(each.neighbors_new),
             ]
             for each in self.words
         ]
@@ -167,19 +160,19 @@ def drift(
     if len(two) < 2:
         raise ParameterError(f"The two corpora need two names; both are called {first!r}.")
     common = _CommonWords(two)
-    asked = [words] if isinstance(words, str) else words
-    chosen = None if asked is None else common.find(list(dict.fromkeys(asked)))
+    chosen = None
+    if words is not None:
+        chosen = common.find(dict.fromkeys([words] if isinstance(words, str) else words))
     method = as_mapper(mapper)
-    steady = np.arange(len(common.words))
-    aligned = common.align(method, steady)
+    every = steady = np.arange(len(common.words))
+    aligned = _Aligned(common, method, steady)
     kept = np.flatnonzero(aligned.score <= np.quantile(aligned.score, 1 - trim))
     if LEAST_COMMON_WORDS <= len(kept) < len(steady):
         steady = kept
-        aligned = common.align(method, steady)
-    every = np.arange(len(common.words)) if chosen is None else chosen
-    measures = {"score": aligned.score, "distance": aligned.distance}
-    values = aligned.local(every) if by == "local" else measures[by][every]
-    shown = every[np.argsort(-values, kind="stable")[: top if chosen is None else None]]
+        aligned = _Aligned(common, method, steady)
+    asked = every if chosen is None else chosen
+    values = aligned.local(asked) if by == "local" else getattr(aligned, by)[asked]
+    shown = asked[np.argsort(-values, kind="stable")[: top if chosen is None else None]]
     return Drift(
         aligned.moved(shown, neighbors),
         (first, second),
@@ -192,7 +185,7 @@ def drift(
 
 
 class _CommonWords:
-    """The words that two corpora have in common, and their rows in each."""
+    """The words that corpora have in common, and their rows in each."""
 
     def __init__(self, corpora: dict[str, Embeddings]):
         self.corpora = corpora
@@ -208,7 +201,7 @@ class _CommonWords:
             for name, embeddings in corpora.items()
         }
 
-    def find(self, words: Sequence[str]) -> RowIndices:
+    def find(self, words: Iterable[str]) -> RowIndices:
         """Return where words stand; say which are missing where."""
         for name, embeddings in self.corpora.items():
             missing = [word for word in words if word not in embeddings]
@@ -221,39 +214,24 @@ class _CommonWords:
         place = {word: at for at, word in enumerate(self.words)}
         return np.array([place[word] for word in words], np.intp)
 
-    def align(self, mapper: Mapper, chosen: RowIndices) -> _Aligned:
-        """Align both corpora on some of the words."""
-        pairs = Dictionary((self.words[at], self.words[at]) for at in chosen.tolist())
-        first, second = self.corpora
-        with progress.task(f"Aligning by {mapper.name}"):
-            fitted = mapper.clone().fit(self.corpora, {(first, second): pairs})
-            return _Aligned(self, fitted.map(self.corpora))
-
 
 class _Aligned:
-    """Both corpora in a shared space, and how far each common word is from itself there."""
+    """The corpora in one space, aligned on some words, and how far each is from itself there."""
 
-    def __init__(self, common: _CommonWords, space: SharedSpace):
-        self.common = common
-        self.space = space
-        self.unit = [space.unit_rows(name).take(rows) for name, rows in common.rows.items()]
-        x, z = (rows.all() for rows in self.unit)
+    def __init__(self, common: _CommonWords, mapper: Mapper, chosen: RowIndices):
+        words = [common.words[at] for at in chosen.tolist()]
+        first, second = common.corpora
+        pairs = Dictionary(zip(words, words, strict=True))
+        with progress.task(f"Aligning by {mapper.name}"):
+            fitted = mapper.clone().fit(common.corpora, {(first, second): pairs})
+            self.space = fitted.map(common.corpora)
+            self.common = common
+            self.unit = [
+                self.space.unit_rows(name).take(rows) for name, rows in common.rows.items()
+            ]
+            x, z = (rows.all() for rows in self.unit)
         self.distance: Vector = 1 - np.einsum("ij,ij->i", x, z).astype(np.float64)
-        self.score = self._scores()
-
-    def _scores(self) -> Vector:
-        """Return the distances against those of words of similar rank, in robust deviations."""
-        from scipy.ndimage import median_filter
-
-        ranks = sum(np.log(rows + 1.0) for rows in self.common.rows.values())
-        order = np.argsort(ranks, kind="stable")
-        size = min(SIMILAR_WORDS, (len(order) - 1) // 2 * 2 + 1)  # odd
-        ordered = self.distance[order]
-        beyond = ordered - median_filter(ordered, size)
-        deviation = 1.4826 * median_filter(np.abs(beyond), size)
-        scores = np.empty(len(order))
-        scores[order] = beyond / np.maximum(deviation, SMALLEST_DEVIATION)
-        return scores
+        self.score = _deviations(self.distance, common.rows.values())
 
     def local(self, chosen: RowIndices) -> Vector:
         """Return 1 - cosine of the similarities of words to their neighbours in both corpora."""
@@ -280,12 +258,22 @@ class _Aligned:
             others = nearest_others(index, self.space.unit_rows(name), rows[chosen], neighbors)
             nearest.append([tuple(words[row] for row in line) for line in others.tolist()])
         ranks = [(rows[chosen] + 1).tolist() for rows in self.common.rows.values()]
-        measures = [
-            values.tolist()
-            for values in (self.score[chosen], self.distance[chosen], self.local(chosen))
-        ]
+        measures = (self.score[chosen], self.distance[chosen], self.local(chosen))
         words = [self.common.words[at] for at in chosen.tolist()]
-        return tuple(map(MovedWord, words, *measures, *ranks, *nearest))
+        return tuple(map(MovedWord, words, *map(np.ndarray.tolist, measures), *ranks, *nearest))
+
+
+def _deviations(distances: Vector, rows_of: Iterable[RowIndices]) -> Vector:
+    """Return distances against those of words of similar rank, in robust deviations."""
+    from scipy.ndimage import median_filter
+
+    order = np.argsort(sum(np.log(rows + 1.0) for rows in rows_of), kind="stable")
+    size = min(SIMILAR_WORDS, (len(order) - 1) // 2 * 2 + 1)  # odd
+    beyond = distances[order] - median_filter(distances[order], size)
+    deviation = 1.4826 * median_filter(np.abs(beyond), size)
+    scores = np.empty(len(order))
+    scores[order] = beyond / np.maximum(deviation, SMALLEST_DEVIATION)
+    return scores
 
 
 def nearest_others(index: Index, vectors: UnitRows, chosen: RowIndices, count: int) -> RowIndices:
