@@ -13,9 +13,12 @@ from geomm_plugin.datasets.catalog import find_data_set
 from geomm_plugin.dictionary import Dictionary, read_dictionary
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError
-from geomm_plugin.evaluation.analogy import Questions, read_analogies
+from geomm_plugin.evaluation.analogy import Analogy, Questions, read_analogies
+from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.paper.published import Column
-from geomm_plugin.evaluation.similarity import ScoredPairs
+from geomm_plugin.evaluation.similarity import ScoredPairs, Similarity
+from geomm_plugin.evaluation.task import Task
+from geomm_plugin.evaluation.translation import Translation
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.formats import read_embeddings
 
@@ -87,6 +90,20 @@ class PaperFolder:
             return Need(f"vecmap/{pair}.{part}.txt", "vecmap")
         end = {"train": "0-5000", "test": "5000-6500"}[part]
         return Need(f"muse/{source}-{target}.{end}.txt", "muse", f"{source}-{target}")
+
+    def task(self, kind: str, column: Column, retrieval: str) -> Task:
+        """Return what a column is scored on, in tables of this kind."""
+        source, *_, target = column.languages
+        if kind == "similarity":
+            return Similarity({(source, target): self.similarity(source, target)})
+        if kind == "analogy":
+            return Analogy({target: self.analogies()})
+        return Translation({(source, target): self.test(column)}, retrieval, P_AT_1.name)
+
+    def test(self, column: Column) -> Dictionary:
+        """Return the test dictionary of a column."""
+        source, *_, target = column.languages
+        return self.dictionary(column.data, source, target, "test")
 
     def embeddings(self, data: str, language: str, max_words: int | None) -> Embeddings:
         """Return the most frequent words of a language."""

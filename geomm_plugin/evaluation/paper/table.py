@@ -14,10 +14,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from geomm_plugin import progress
-from geomm_plugin.dictionary import Dictionary
-from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError, did_you_mean
-from geomm_plugin.evaluation.analogy import Analogy
 from geomm_plugin.evaluation.comparison import compare
 from geomm_plugin.evaluation.one_hop import one_hop
 from geomm_plugin.evaluation.paper.data import Need, PaperFolder
@@ -30,9 +27,8 @@ from geomm_plugin.evaluation.paper.published import (
     find_table,
     paper_tables,
 )
-from geomm_plugin.evaluation.similarity import Similarity
-from geomm_plugin.evaluation.table import Cell, Cells, Table
-from geomm_plugin.evaluation.task import Score, Task
+from geomm_plugin.evaluation.table import Cell, Cells, Table, crossed
+from geomm_plugin.evaluation.task import Score
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.shared_space import SharedSpace
 
@@ -63,11 +59,8 @@ class TableOfPaper(Table):
 
     def cells(self) -> Cells:
         """Return header and rows as texts: ours, and what was published in brackets."""
-        columns = list(dict.fromkeys(row["column"] for row in self.rows))
-        lines: dict[str, list[Cell]] = {}
-        for row in self.rows:
-            lines.setdefault(row["system"], [Cell(row["system"])]).append(_cell(row))
-        return [[Cell(title) for title in ("", *columns)], *lines.values()]
+        entries = [((row["system"],), row["column"], _cell(row)) for row in self.rows]
+        return crossed(("",), entries)
 
     def notes(self) -> list[str]:
         """Return why cells are empty though their data are there, a line for each reason."""
@@ -117,25 +110,24 @@ def make_table(
         for together, fitted in groups:
             values |= _Fits(paper, data, together, max_words, jobs).values(fitted)
             advance(1, note=together[0].name)
-    numbers = []
+    rows = []
+    names = {column.name for column in paper.columns}
+    is_whole = names <= {column.name for column in columns}
     for system in systems:
-        rows = []
-        for column in columns:
+        own = {column: values.get((system.name, column.name)) for column in columns}
+        for column, value in own.items():
             lines = data.fetch_lines(missing[column]) if system.mapper else []
-            value = values.get((system.name, column.name))
             published = paper.published(system, column.name)
-            rows.append(_row(paper, system, column.name, value, published, data.own, lines))
+            rows.append(_row(paper, data, system, column.name, value, published, lines))
         if paper.has_average:  # the published one belongs to rows with all columns only
-            names = {column.name for column in paper.columns}
-            is_whole = names <= {row["column"] for row in rows}
-            ours = [row["ours"] for row in rows if row["column"] in names or not is_whole]
-            mean = sum(ours) / len(ours) if ours and None not in ours else None
+            known = [v for column, v in own.items() if column.name in names or not is_whole]
+            ours = [value for value in known if isinstance(value, float)]
+            mean = sum(ours) / len(ours) if ours and len(ours) == len(known) else None
             published = system.average if is_whole else None
-            rows.append(_row(paper, system, AVERAGE, mean, published, data.own))
-        numbers += rows
-    needs = [need for column in columns for need in missing[column]]
-    has_mapper = any(system.mapper for system in systems)
-    return TableOfPaper(paper, data, tuple(needs) if has_mapper else (), numbers)
+            rows.append(_row(paper, data, system, AVERAGE, mean, published))
+    is_fitted = any(system.mapper for system in systems)
+    needs = tuple(need for column in columns for need in missing[column]) if is_fitted else ()
+    return TableOfPaper(paper, data, needs, rows)
 
 
 def tables_with(pairs: Iterable[str], data: PaperFolder) -> dict[str, list[str]]:
@@ -148,81 +140,52 @@ def tables_with(pairs: Iterable[str], data: PaperFolder) -> dict[str, list[str]]
     return found or dict.fromkeys(paper_tables(), wanted)
 
 
-@dataclass(frozen=True)
 class _Fits:
-    """What is fitted on the same data: the columns of one group."""
+    """What is fitted on the same data: a column alone, or all of them by a joint system."""
 
-    paper: PaperTable
-    data: PaperFolder
-    columns: Sequence[Column]
-    max_words: int | None
-    jobs: int | None
-
-    def values(self, systems: Sequence[System]) -> Values:
-        """Fit systems, and score them on each column."""
-        source = self.columns[0].data
-        names = dict.fromkeys(name for column in self.columns for name in column.languages)
-        embeddings = {n: self.data.embeddings(source, n, self.max_words) for n in names}
-        train = {
-            pair: self.data.dictionary(source, *pair, "train")
-            for column in self.columns
+    def __init__(
+        self,
+        paper: PaperTable,
+        data: PaperFolder,
+        columns: Sequence[Column],
+        max_words: int | None,
+        jobs: int | None,
+    ):
+        self.kind, self.data, self.columns, self.jobs = paper.kind, data, columns, jobs
+        source = columns[0].data
+        names = dict.fromkeys(name for column in columns for name in column.languages)
+        self.embeddings = {name: data.embeddings(source, name, max_words) for name in names}
+        self.train = {
+            pair: data.dictionary(source, *pair, "train")
+            for column in columns
             for pair in pairwise(column.languages)
         }
+
+    def values(self, systems: Iterable[System]) -> Values:
+        """Fit systems, and score them on each column."""
+        by = "mapper" if self.kind == "one_hop" else "retrieval"
+        score = self._through_pivot if self.kind == "one_hop" else self._compared
         same: dict[str, list[System]] = {}
-        by = "mapper" if self.paper.kind == "one_hop" else "retrieval"
         for system in systems:
             same.setdefault(getattr(system, by), []).append(system)
-        score = self._one_hops if self.paper.kind == "one_hop" else self._compared
-        values: Values = {}
-        for name, group in same.items():
-            values |= score(name, group, embeddings, train)
-        return values
+        return {key: v for name, several in same.items() for key, v in score(name, several).items()}
 
-    def _compared(
-        self,
-        retrieval: str,
-        systems: Sequence[System],
-        embeddings: Mapping[str, Embeddings],
-        train: dict[tuple[str, str], Dictionary],
-    ) -> Values:
+    def _compared(self, retrieval: str, systems: Sequence[System]) -> Values:
         own = {system: self.data.mapper(system.mapper or UNMAPPED) for system in systems}
-        mappers = list(dict.fromkeys(name for name in own.values() if name != UNMAPPED))
-        tasks = self._tasks()
+        tasks = [self.data.task(self.kind, column, retrieval) for column in self.columns]
         scores: dict[str, Sequence[Score] | str] = {}
         if UNMAPPED in own.values():
-            plain = SharedSpace(embeddings)
+            plain = SharedSpace(self.embeddings)
             scores[UNMAPPED] = [score for task in tasks for score in task.score(plain)]
-        if mappers:
-            columns = [] if tasks else self.columns
-            comparison = compare(
-                mappers,
-                embeddings,
-                train,
-                {(c.languages[0], c.languages[-1]): self._test(c) for c in columns},
-                retrievals=[retrieval],
-                metrics="p@1",
-                tasks=tasks,
-                answers=0,
-                jobs=self.jobs,
-            )
-            for name, run in zip(mappers, comparison.runs, strict=True):
+        if mappers := list(dict.fromkeys(name for name in own.values() if name != UNMAPPED)):
+            found = compare(mappers, self.embeddings, self.train, {}, tasks=tasks, jobs=self.jobs)
+            for name, run in zip(mappers, found.runs, strict=True):
                 scores[name] = run.scores if run.error is None else run.error
         return {
             (system.name, column.name): self._value(column, scores[name])
             for system, name in own.items()
             for column in self.columns
         }
-
-    def _tasks(self) -> list[Task]:
-        """Return what tables other than those of translation score; they have one pair a fit."""
-        (source, target), *_ = (column.languages for column in self.columns)
-        if self.paper.kind == "similarity":
-            return [Similarity({(source, target): self.data.similarity(source, target)})]
-        return [Analogy({target: self.data.analogies()})] if self.paper.kind == "analogy" else []
-
-    def _test(self, column: Column) -> Dictionary:
-        source, *_, target = column.languages
-        return self.data.dictionary(column.data, source, target, "test")
 
     def _value(self, column: Column, scores: Sequence[Score] | str) -> Value:
         """Return a column's score in the paper's unit, or why there is none."""
@@ -232,34 +195,29 @@ class _Fits:
         score = next(of_column, scores[0])  # of analogies the first is that of all questions
         if score.error is not None:
             return score.error
-        return score.scores[score.main] * (1 if self.paper.kind == "similarity" else 100)
+        return score.scores[score.main] * (1 if self.kind == "similarity" else 100)
 
-    def _one_hops(
-        self,
-        name: str,
-        systems: Sequence[System],
-        embeddings: Mapping[str, Embeddings],
-        train: dict[tuple[str, str], Dictionary],
-    ) -> Values:
+    def _through_pivot(self, name: str, systems: Sequence[System]) -> Values:
         (column,) = self.columns
         source, pivot, target = column.languages
-        test = {(source, target): self._test(column)}
-        methods = {s.name: OF_PAPER.get(s.method or "", s.method or "") for s in systems}
+        ways = {s: OF_PAPER.get(s.method or "", s.method or "") for s in systems}
         mapper = as_mapper(self.data.mapper(name))
         scores: Mapping[str, Value]
         try:
             if mapper.needs_dictionary:
-                ways = dict.fromkeys(methods.values())
-                options: dict[str, Any] = {"pivot": pivot, "disjoint": True, "methods": ways}
-                table = one_hop(embeddings, train, test, mappers=mapper, **options)
+                test = {(source, target): self.data.test(column)}
+                options: dict[str, Any] = {"pivot": pivot, "disjoint": True}
+                options["methods"] = dict.fromkeys(ways.values())
+                table = one_hop(self.embeddings, self.train, test, mappers=mapper, **options)
                 scores = {r.about["method"]: 100 * r.scores["p@1"] for r in table.results}
             else:  # it needs no pivot
-                two = {language: embeddings[language] for language in (source, target)}
-                (run,) = compare(mapper, two, {}, test, metrics="p@1", answers=0).runs
+                two = {language: self.embeddings[language] for language in (source, target)}
+                task = self.data.task("translation", column, "csls")
+                (run,) = compare(mapper, two, {}, {}, tasks=task).runs
                 scores = {"direct": run.error or 100 * run.scores[0].scores["p@1"]}
         except Exception as failure:  # whatever it raises, the other cells go on
-            scores = dict.fromkeys(methods.values(), f"{type(failure).__name__}: {failure}")
-        return {(s, column.name): scores[way] for s, way in methods.items() if way in scores}
+            scores = dict.fromkeys(ways.values(), f"{type(failure).__name__}: {failure}")
+        return {(s.name, column.name): scores[way] for s, way in ways.items() if way in scores}
 
 
 def _groups(
@@ -312,16 +270,16 @@ def _own_rows(paper: PaperTable, text: str) -> list[System]:
 
 def _row(
     paper: PaperTable,
+    data: PaperFolder,
     system: System,
     column: str,
     value: Value | None,
     published: float | None,
-    own: bool,
     missing: Sequence[str] = (),
 ) -> dict[str, Any]:
     ours, error = (None, value) if isinstance(value, str) else (value, None)
     difference = None
-    if own and ours is not None and published is not None:
+    if data.own and ours is not None and published is not None:
         difference = ours - published
     return {
         "table": paper.name,
