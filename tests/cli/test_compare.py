@@ -104,6 +104,9 @@ def test_a_killed_comparison_leaves_its_rows_and_nothing_at_work(tmp_path):
     before = shared_memory()
     save = tmp_path / "rows.jsonl"
     running, worker = start(tmp_path, "--save", str(save))
+    while not (save.exists() and save.read_bytes().endswith(b"\n")):  # while the next one runs
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.05)
     running.kill()
     running.communicate(timeout=60)
     while not has_ended(worker):  # the system's signal is on its way
