@@ -207,6 +207,8 @@ class LinearMapper(Mapper):
 
     normalize: tuple[str, ...] | None = ("unit", "center")  # steps before the map; None: its own
 
+    supervised: ClassVar[str] = "geomm_plus"  # the mapper to use where there is a dictionary
+
     @abstractmethod
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return A for each language, from normalized vectors and pairs of their rows.
@@ -266,24 +268,11 @@ class LinearMapper(Mapper):
         }
         return self
 
-    def seed_pairs(
+    def learn_alone(
         self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
-    ) -> Pairs:
-        """Return pairs to start from; only for mappers that need no dictionary."""
-        raise NotImplementedError(f"{type(self).__name__} must define seed_pairs.")
-
-    def confirm(
-        self,
-        words: Mapping[str, Sequence[str]],
-        vectors: Vectors,
-        maps: Mapping[str, Matrix],
-        report: FitReport,
-    ) -> None:
-        """Refuse maps that look wrong; for mappers that need no dictionary and can know."""
-
-    def supervised_counterpart(self) -> str:
-        """Name the mapper to use if there is a dictionary."""
-        return "geomm_plus"
+    ) -> dict[str, Matrix]:
+        """Return A for each language, from no dictionary; only for mappers that need none."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn_alone.")
 
     def _given_pairs(
         self, languages: Mapping[str, Embeddings], dictionaries: Dictionaries
@@ -295,8 +284,8 @@ class LinearMapper(Mapper):
         if dictionaries:
             raise DictionaryError(
                 f"{self.name} learns without a dictionary; given are {len(dictionaries)}. Give "
-                f"none, fit(embeddings, {{}}), or use {self.supervised_counterpart()}, which "
-                "learns from a dictionary and grows it."
+                f"none, fit(embeddings, {{}}), or use {self.supervised}, which learns "
+                "from a dictionary and grows it."
             )
         if len(languages) < 2:
             raise LanguagesError(f"A fit needs at least two languages; there are {[*languages]}.")
@@ -315,11 +304,7 @@ class LinearMapper(Mapper):
             if self.needs_dictionary:
                 return self.learn(vectors, pairs, report)
             words = {name: value.words for name, value in languages.items()}
-            pairs = self.seed_pairs(words, vectors, report)
-            report.pairs = {"-".join(edge): PairCounts(0, {}) for edge in pairs}
-            maps = self.learn(vectors, pairs, report)
-            self.confirm(words, vectors, maps, report)
-            return maps
+            return self.learn_alone(words, vectors, report)
         except FactorizationError as error:
             raise LanguagesError(f"{self.name} found no map. {error}") from error
         except np.linalg.LinAlgError as error:

@@ -1,11 +1,9 @@
-"""[fit] Whether maps found translations: the evidence, and one verdict on it.
+"""[fit] Whether maps found translations, as far as can be said without a dictionary.
 
     split-half agreement >= 0.5, of rotations 0.75     pairs confirm each other
     cognate precision    >= 0.05                       words of alike spelling are translations
-    held-out precision   >= 0.05                       words of a dictionary are translated
 
-Whatever is known must hold. The first two need no dictionary. With the mutual pairs of the maps in
-two random halves:
+Whatever is known must hold. With the mutual pairs of the maps in two random halves:
 
     R = rotation fitted on one half, and for three rounds on what its own words pair up to
     split-half agreement = share of the other half whose best by CSLS after R is its partner
@@ -20,28 +18,21 @@ call the two `recover` and `witnessed` (docs, "No dictionary?").
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices
-from geomm_plugin.errors import UnsupervisedError
 from geomm_plugin.factorization import polar, svd
-from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.induction import rounds
 from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.fitting.seeds.seed import unit_images
 from geomm_plugin.fitting.seeds.spelling import cognate_rows
-from geomm_plugin.language_graph import LanguagePair
-from geomm_plugin.mapper import Vectors
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
+from geomm_plugin.rows import Rows
 
 MIN_AGREEMENT = 0.5
 MIN_AGREEMENT_OF_ROTATIONS = 0.75
-MIN_PRECISION = 0.05  # of cognates and of held-out words
+MIN_COGNATE_PRECISION = 0.05
 FEWEST_COGNATES = 50  # that a verdict needs
 FEWEST_PAIRS = 4  # two halves of two
 LOOKED_AT_WORDS = 4000  # most frequent words of each language
@@ -49,44 +40,24 @@ OWN_ROUNDS = 3  # that one half of the words is left alone for
 ROTATION_TOLERANCE = 1e-3  # by which singular values of a rotation differ, relative to the largest
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What is known of the maps between two languages; None where it could not be asked."""
+def doubt(agreement: float, needed: float, cognates: float | None) -> str:
+    """Say why maps may have found no translations; nothing if all that is known holds.
 
-    agreement: float | None = None  # split-half agreement of the mutual pairs
-    needed_agreement: float = MIN_AGREEMENT
-    cognates: float | None = None  # cognate precision
-    held_out: float | None = None  # P@1 on words of a dictionary that the fit did not see
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether maps found translations, and a sentence that says by what."""
-
-    is_confirmed: bool
-    sentence: str
-
-
-def judge(evidence: Evidence) -> Verdict:
-    """Return the verdict: whatever is known must reach its threshold, and something must be."""
-    agreement, needed = evidence.agreement, evidence.needed_agreement
-    asked = [
-        (agreement, needed, "{:.0%} of its pairs are confirmed by the others"),
-        (
-            evidence.cognates,
-            MIN_PRECISION,
-            "{:.0%} of the words spelt alike are translated as each other",
-        ),
-        (evidence.held_out, MIN_PRECISION, "{:.0%} of the held-out words are translated"),
-    ]
-    known = [(share, least, text) for share, least, text in asked if share is not None]
-    for share, least, text in known:
-        if not share >= least:
-            advice = "; does every word stand beside its own vector?" if text is asked[1][2] else ""
-            return Verdict(False, f"{text.format(share)}, {least:.0%} are needed{advice}")
-    if not known:
-        return Verdict(False, "nothing is known of these maps")
-    return Verdict(True, ", ".join(text.format(share) for share, _, text in known))
+    Parameters
+    ----------
+    agreement, needed
+        Split-half agreement of the mutual pairs, and what such maps need.
+    cognates
+        Cognate precision; None where there are too few.
+    """
+    if not agreement >= needed:
+        return f"{agreement:.0%} of its pairs are confirmed by the others, {needed:.0%} are needed"
+    if cognates is not None and not cognates >= MIN_COGNATE_PRECISION:
+        return (
+            f"{cognates:.0%} of the words spelt alike are translated as each other, "
+            f"{MIN_COGNATE_PRECISION:.0%} are needed; does every word stand beside its own vector?"
+        )
+    return ""
 
 
 def needed_agreement(source_map: Matrix, target_map: Matrix) -> float:
@@ -98,14 +69,11 @@ def needed_agreement(source_map: Matrix, target_map: Matrix) -> float:
 
 
 def split_half_agreement(
-    vectors: Vectors, maps: Mapping[str, Matrix], edge: LanguagePair, seed: int = 0
+    source: Rows, target: Rows, source_map: Matrix, target_map: Matrix, seed: int = 0
 ) -> float:
     """Return how far the mutual pairs of two languages' maps confirm each other, from 0 to 1."""
-    x, z = (vectors[language][:LOOKED_AT_WORDS] for language in edge)
-    mapped_x, mapped_z = (
-        unit(rows @ maps[language].astype(np.float32))
-        for rows, language in zip((x, z), edge, strict=True)
-    )
+    x, z = source[:LOOKED_AT_WORDS], target[:LOOKED_AT_WORDS]
+    mapped_x, mapped_z = unit_images(x, source_map), unit_images(z, target_map)
     if not (np.isfinite(mapped_x).all() and np.isfinite(mapped_z).all()):
         return 0.0
     rows, columns, _ = mutual_neighbors(mapped_x, mapped_z)
@@ -182,47 +150,3 @@ def cognate_precision(
     x, z = source.mapped(words, source_map), target.mapped(words, target_map)
     forth = best_neighbors(x, z).forth
     return float((forth[rows] == columns).mean())
-
-
-def confirm(
-    name: str,
-    languages: Mapping[str, Language],
-    maps: Mapping[str, Matrix],
-    edges: Iterable[LanguagePair],
-    report: FitReport,
-    on_failure: Literal["error", "warn"],
-    by_rotation: bool = False,
-) -> None:
-    """Complete a report that has `recover`; refuse (or warn of) maps that are not confirmed.
-
-    Parameters
-    ----------
-    by_rotation
-        Whether pairs were found by rotations, whatever the last maps are.
-    """
-    failed = []
-    for source, target in edges:
-        edge = f"{source}-{target}"
-        needed = needed_agreement(maps[source], maps[target])
-        needed = MIN_AGREEMENT_OF_ROTATIONS if by_rotation else needed
-        cognates = cognate_precision(
-            languages[source], languages[target], maps[source], maps[target]
-        )
-        if cognates is not None:
-            report.witnessed[edge] = cognates
-        verdict = judge(Evidence(report.recover[edge], needed, cognates))
-        if not verdict.is_confirmed:
-            failed.append(f"{edge}: {verdict.sentence}")
-    if failed:
-        _refuse(name, failed, on_failure)
-
-
-def _refuse(name: str, failed: Sequence[str], on_failure: Literal["error", "warn"]) -> None:
-    message = (
-        f"{name} found no translations without a dictionary ({'; '.join(failed)}). Ways out: start "
-        "from words spelt alike (seeds=cognates or seeds=identical), or give a dictionary of a "
-        "hundred pairs to geomm_plus; on_failure='warn' goes on."
-    )
-    if on_failure == "error":
-        raise UnsupervisedError(message)
-    warnings.warn(message, stacklevel=2)

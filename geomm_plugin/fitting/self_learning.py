@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from geomm_plugin.fitting.held_out import (
     FEWEST_WORDS,
     MOST_FOLDS,
     CrossFit,
-    Fold,
     HeldOutHits,
     divide,
 )
@@ -45,8 +43,7 @@ from geomm_plugin.fitting.induction import (
     join_mutual,
     rounds,
 )
-from geomm_plugin.fitting.seeds import Language, Seed, as_seed
-from geomm_plugin.fitting.unsupervised import ConfirmedMapper, PairFit, seeded_pairs
+from geomm_plugin.fitting.unsupervised import PairFit, UnsupervisedMapper
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast, Within
@@ -58,8 +55,8 @@ ROUNDS_A_SEARCH = 3  # that learn from what it listed; in more of them maps only
 MIN_ROUND_GAIN = 5e-3  # of the mean CSLS from round to round, relative; a smaller rise is none
 MIN_SEARCH_GAIN = 0.02  # by the rounds of one search, to be worth another
 
-# From vectors, pairs, pairs held out to choose parameters by, and whether some pairs are induced.
-Learner: TypeAlias = Callable[[Vectors, Pairs, Pairs, bool], LinearMapper]
+# From vectors, pairs, and pairs held out to choose parameters by (see `SelfLearner.learner`).
+Learner: TypeAlias = Callable[[Vectors, Pairs, Pairs | None], LinearMapper]
 OnRound: TypeAlias = Callable[[float], None]  # is called after each round with its mean CSLS
 
 
@@ -72,6 +69,11 @@ class Fit:
     summary: RoundReport
     induced: Induced | None = None  # none: the plain fit
     hits: HeldOutHits | None = None  # of held-out words, where there are any
+
+    def with_hits(self, hits: HeldOutHits) -> Fit:
+        """Return the fit, judged."""
+        summary = replace(self.summary, held_out_precision=hits.precision)
+        return replace(self, summary=summary, hits=hits)
 
 
 @dataclass(eq=False)
@@ -93,25 +95,22 @@ class Fits:
     cross_fit: CrossFit | None = None
     validation: Pairs = field(default_factory=dict)
     mapper: LinearMapper | None = None  # of induced pairs; its parameters are chosen once
-    _clock: float = field(default_factory=time.process_time)  # when the last summary was made
+    _clock: float = field(default_factory=time.process_time)  # when the last fit was done
 
     def plain(self) -> Fit:
-        """Fit the dictionaries alone."""
-        report = FitReport()
-        mapper = self.learner(self.vectors, self.pairs, {}, False)
-        maps = mapper.learn(self.vectors, self.pairs, report)
-        hits = None
-        if self.cross_fit is not None:
-            training = [fold.train for fold in self.cross_fit.folds]
-            hits = self.cross_fit.hits(with_chosen_regularization(mapper, report), training)
-        return Fit(maps, report, self._summary(None, mapper, hits), None, hits)
+        """Fit the dictionaries alone, and judge the fit where there are words to judge by."""
+        mapper = self.learner(self.vectors, self.pairs, None)
+        fit = self._fit(mapper, self.pairs, None)
+        if self.cross_fit is None:
+            return fit
+        training = [fold.train for fold in self.cross_fit.folds]
+        chosen = with_chosen_regularization(mapper, fit.report)
+        return fit.with_hits(self.cross_fit.hits(chosen, training))
 
     def learn(self, induced: Induced) -> Fit:
         """Fit the dictionaries and what was induced."""
-        report, mapper = FitReport(), self._mapper_of(induced)
-        maps = mapper.learn(self.vectors, self._joined(self.pairs, induced.pairs), report)
-        learnt = replace(induced, listed={})  # lists are large, and of use to the next search only
-        return Fit(maps, report, self._summary(induced, mapper, None), learnt)
+        joined = self._joined(self.pairs, induced.pairs)
+        return self._fit(self._mapper_of(induced), joined, induced)
 
     def induce(
         self, fit: Fit, words: int, listed: Mapping[LanguagePair, Shortlist | None] | None = None
@@ -123,14 +122,8 @@ class Fits:
         """Judge a fit to induced pairs, where there are words to judge by."""
         if self.cross_fit is None or fit.induced is None or fit.hits is not None:
             return fit
-        clock = time.process_time()
-        hits = self.cross_fit.hits(self._mapper_of(fit.induced), self._training(fit.induced))
-        seconds = (fit.summary.cpu_seconds or 0) + time.process_time() - clock
-        summary = replace(
-            fit.summary, held_out_precision=hits.precision, cpu_seconds=round(seconds, 2)
-        )
-        self._clock = time.process_time()
-        return replace(fit, summary=summary, hits=hits)
+        mapper, training = self._mapper_of(fit.induced), self._training(fit.induced)
+        return fit.with_hits(self.cross_fit.hits(mapper, training))
 
     def _mapper_of(self, induced: Induced) -> LinearMapper:
         """Return the mapper of all rounds; held-out words choose its parameters in the first."""
@@ -138,7 +131,7 @@ class Fits:
             aside, pairs = self.validation, self._joined(self.pairs, induced.pairs)
             if self.cross_fit is not None:
                 aside, pairs = self.cross_fit.folds[0].held_out, self._training(induced)[0]
-            self.mapper = self.learner(self.vectors, pairs, aside, True)
+            self.mapper = self.learner(self.vectors, pairs, aside)
         return self.mapper
 
     def _training(self, induced: Induced) -> list[Pairs]:
@@ -150,19 +143,20 @@ class Fits:
         join = join_mutual if self.induction == "mutual" else join_all
         return {edge: join(dictionary[edge].given(), induced[edge]) for edge in dictionary}
 
-    def _summary(
-        self, induced: Induced | None, mapper: LinearMapper, hits: HeldOutHits | None
-    ) -> RoundReport:
+    def _fit(self, mapper: LinearMapper, pairs: Pairs, induced: Induced | None) -> Fit:
+        report = FitReport()
+        maps = mapper.learn(self.vectors, pairs, report)
         regularization = mapper.get_params().get("regularization")
         start, self._clock = self._clock, time.process_time()
-        return RoundReport(
+        summary = RoundReport(
             0 if induced is None else induced.words,
             0 if induced is None else len(induced),
             None if induced is None else induced.mean_csls,
-            None if hits is None else hits.precision,
-            None if isinstance(regularization, str) else regularization,
-            round(self._clock - start, 2),
+            regularization=None if isinstance(regularization, str) else regularization,
+            cpu_seconds=round(self._clock - start, 2),
         )
+        # Lists are large, and of use to the next search only.
+        return Fit(maps, report, summary, induced and replace(induced, listed={}))
 
 
 class Loop:
@@ -183,7 +177,7 @@ class Loop:
             self._learn_among(words)
         if self.kept > 1:
             self.fits[self.kept] = self.make.judged(self.fits[self.kept])
-        if is_significant_loss(self.fits[self.kept], self.fits[0]):
+        if change_beyond_chance(self.fits[self.kept], self.fits[0]) < 0:
             self.kept = 0
 
     def _learn_among(self, words: int) -> None:
@@ -220,7 +214,7 @@ class Loop:
         new = self.make.judged(new) if is_first else new
         self.fits.append(new)
         self.is_over = len(self.fits) > self.max_rounds
-        if is_first and not is_significant_gain(new, self.fits[0]):
+        if is_first and change_beyond_chance(new, self.fits[0]) < 1:
             self.is_over = True
         else:
             self.kept = len(self.fits) - 1
@@ -246,33 +240,29 @@ def published_loop(
         The whole dictionaries.
     """
 
-    def fit(induced: Induced | None) -> Fit:
+    def fit_to(make: Fits, induced: Induced | None) -> Fit:
         return make.plain() if induced is None else make.learn(induced)
 
-    def found(last: Fit) -> Induced | None:
-        return make.induce(last, words)
-
     fits: list[Fit] = []
-    best, kept = -1.0, 0
-    for each in islice(rounds(None, fit, found), max_rounds + 1):
-        precision = translated_share(each.found, make.validation)
-        summary = replace(each.maps.summary, held_out_precision=precision)
-        fits.append(replace(each.maps, summary=summary))
-        if each.pairs is not None:
-            on_round(each.pairs.mean_csls)
+    best, kept, induced = -1.0, 0, None
+    while len(fits) <= max_rounds:
+        fit = fit_to(make, induced)
+        if induced is not None:
+            on_round(induced.mean_csls)
+        induced = make.induce(fit, words)
+        precision = translated_share(induced, make.validation)
+        fits.append(replace(fit, summary=replace(fit.summary, held_out_precision=precision)))
         if not precision > best:
             break
         best, kept = precision, len(fits) - 1
-    whole = Fits(make.learner, make.vectors, pairs, make.induction, mapper=make.mapper)
-    induced = fits[kept].induced
-    return fits, kept, whole.plain() if induced is None else whole.learn(induced)
+    return fits, kept, fit_to(replace(make, pairs=pairs), fits[kept].induced)
 
 
-def translated_share(induced: Induced | None, validation: Pairs) -> float:
+def translated_share(induced: Induced, validation: Pairs) -> float:
     """Return P@1 of induced pairs on the source words of other ones that were translated at all."""
     hits: list[bool] = []
     for edge, own in validation.items():
-        best = np.empty(0, np.intp) if induced is None else induced.best[edge]
+        best = induced.best[edge]
         own = own.take(np.flatnonzero(own.source < len(best)))
         words, word_of_pair = np.unique(own.source, return_inverse=True)
         is_right = np.zeros(len(words), bool)
@@ -281,23 +271,15 @@ def translated_share(induced: Induced | None, validation: Pairs) -> float:
     return float(np.mean(hits)) if hits else 0.0
 
 
-def is_significant_gain(new: Fit, plain: Fit) -> bool:
-    """Return True if a fit beats the plain one on held-out words by more than chance.
+def change_beyond_chance(new: Fit, plain: Fit) -> int:
+    """Return 1 if a fit beats the plain one on held-out words by more than chance, -1 if it falls.
 
-    Without such words the loop may go on.
+    0 is within chance. Without such words the loop may go on, as if it had gained.
     """
     if new.hits is None or plain.hits is None:
-        return True
+        return 1
     gain, error = new.hits.gain(plain.hits)
-    return gain > CHANCE_ERRORS * error
-
-
-def is_significant_loss(new: Fit, plain: Fit) -> bool:
-    """Return True if a fit falls below the plain one on held-out words by more than chance."""
-    if new.hits is None or plain.hits is None:
-        return False
-    gain, error = new.hits.gain(plain.hits)
-    return gain < -CHANCE_ERRORS * error
+    return int(np.sign(gain)) if abs(gain) > CHANCE_ERRORS * error else 0
 
 
 def with_chosen_regularization(mapper: LinearMapper, report: FitReport) -> LinearMapper:
@@ -314,8 +296,10 @@ def rises(mean: float, last: float, share: float) -> bool:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SelfLearner(ConfirmedMapper):
+class SelfLearner(UnsupervisedMapper):
     """A method with self-learning around it: write learner(); the loop is given."""
+
+    supervised: ClassVar[str] = "the same without seeds"
 
     # how pairs are found; "union": both directions; "paper": union, ended by validation words
     induction: Literal["mutual", "union", "paper"] = "mutual"
@@ -331,74 +315,30 @@ class SelfLearner(ConfirmedMapper):
         """Seeds take the place of dictionaries."""
         return not self.seeds
 
-    def supervised_counterpart(self) -> str:
-        """Name the mapper that takes a dictionary."""
-        return f"{self.name} without seeds"
-
     @abstractmethod
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return the mapper that is to fit these pairs.
 
         Parameters
         ----------
         held_out
-            Pairs to choose parameters by; empty where there are none to spare.
-        induced
-            Whether induced pairs are among the pairs, or they are the plain dictionary.
+            Pairs to choose parameters by, where induced pairs are among those to fit; empty where
+            there are none to spare. None for the plain dictionaries.
         """
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Run the loop and keep its best maps; report how far induced pairs confirm them."""
-        pairs = self._used(vectors, pairs)
-        maps = self._best_maps(vectors, pairs, report)
-        if report.kept_round or not self.needs_dictionary:
-            self.report_agreement(vectors, maps, pairs, report, self.seed)
-        return maps
-
-    def starts(self) -> list[Seed]:
-        """Return the seeds, to be tried in turn."""
-        return [as_seed(choice, seed=self.seed) for choice in self.seeds]
-
-    def seed_pairs(
-        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
-    ) -> Pairs:
-        """Return what the seeds find between each language and the hub."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-
-        def own_maps(edge: LanguagePair) -> PairFit:
-            both = {name: vectors[name] for name in edge}
-
-            def fit(some: RowPairs) -> tuple[Matrix, Matrix]:
-                mapper = self.learner(both, {edge: some}, {}, True)
-                maps = mapper.learn(both, {edge: some}, FitReport())
-                return maps[edge[0]], maps[edge[1]]
-
-            return fit
-
-        return seeded_pairs(languages, self.hub, self.starts(), own_maps, self.seed, report)
-
-    def _best_maps(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
+        first = self.learner(vectors, pairs, None)
+        if isinstance(first, HubMapper):  # it would not look at the other dictionaries
+            pairs = used_pairs(self.name, *first.tree_to_hub(vectors, pairs), pairs)
         largest = max(len(vectors[language]) for edge in pairs for language in edge)
-        words = min(self.vocabulary, largest)
         with progress.task("Self-learning", self.max_rounds, "rounds") as advance:
 
             def on_round(mean: float) -> None:
                 advance(1, note=f"mean CSLS {mean:.4f}")
 
-            if self.induction == "paper" and self.max_rounds:
-                fold = self._validation(pairs)
-                make = Fits(self.learner, vectors, fold.train, "union", validation=fold.held_out)
-                fits, kept, best = published_loop(make, pairs, words, self.max_rounds, on_round)
-            else:
-                folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)
-                cross_fit = CrossFit(vectors, folds) if folds and self.max_rounds else None
-                how: Induction = "mutual" if self.induction == "mutual" else "union"
-                make = Fits(self.learner, vectors, pairs, how, cross_fit)
-                loop = Loop(make, self.max_rounds, on_round)
-                loop.run(words)
-                fits, kept, best = loop.fits, loop.kept, loop.fits[loop.kept]
+            words = min(self.vocabulary, largest)
+            fits, kept, best = self._loop(vectors, pairs, words, on_round)
         report.kept_round = kept
         report.rounds = [each.summary for each in fits] if self.max_rounds else []
         report.adopt(best.report)
@@ -406,22 +346,39 @@ class SelfLearner(ConfirmedMapper):
             report.regularization.setdefault(
                 ALL_DICTIONARIES, Choice(best.summary.regularization, {})
             )
+        if kept and self.needs_dictionary:
+            self.report_agreement(vectors, best.maps, pairs, report)
         return best.maps
 
-    def _validation(self, pairs: Pairs) -> Fold:
-        """Return the seed and the validation words of the paper's loop."""
-        folds = divide(pairs, self.held_out, self.seed, 1, spare=FEWEST_WORDS)
-        if not folds:
-            raise DictionaryError(
-                f"{self.name} with induction='paper' ends by words that are held out of the "
-                f"dictionaries; held_out is {self.held_out:g}, and a dictionary needs "
-                f"{FEWEST_WORDS} source words. Use induction='mutual', which needs none."
-            )
-        return folds[0]
+    def own_maps(self, vectors: Vectors) -> PairFit:
+        """Return what fits the method's own maps of two languages to some pairs."""
+        source, target = vectors
 
-    def _used(self, vectors: Vectors, pairs: Pairs) -> Pairs:
-        """Leave out dictionaries that the method would not look at."""
-        first = self.learner(vectors, pairs, {}, False)
-        if not isinstance(first, HubMapper):
-            return pairs
-        return used_pairs(self.name, *first.tree_to_hub(vectors, pairs), pairs)
+        def fit(pairs: RowPairs) -> tuple[Matrix, Matrix]:
+            both = {(source, target): pairs}
+            maps = self.learner(vectors, both, {}).learn(vectors, both, FitReport())
+            return maps[source], maps[target]
+
+        return fit
+
+    def _loop(
+        self, vectors: Vectors, pairs: Pairs, words: int, on_round: OnRound
+    ) -> tuple[list[Fit], int, Fit]:
+        """Return the fits of the loop, which of them is kept, and the fit that it ends with."""
+        if self.induction == "paper" and self.max_rounds:
+            folds = divide(pairs, self.held_out, self.seed, 1, spare=FEWEST_WORDS)
+            if not folds:
+                raise DictionaryError(
+                    f"{self.name} with induction='paper' ends by words that are held out of the "
+                    f"dictionaries; held_out is {self.held_out:g}, and a dictionary needs "
+                    f"{FEWEST_WORDS} source words. Use induction='mutual', which needs none."
+                )
+            seed, aside = folds[0].train, folds[0].held_out
+            make = Fits(self.learner, vectors, seed, "union", validation=aside)
+            return published_loop(make, pairs, words, self.max_rounds, on_round)
+        folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)
+        cross_fit = CrossFit(vectors, folds) if folds and self.max_rounds else None
+        how: Induction = "mutual" if self.induction == "mutual" else "union"
+        loop = Loop(Fits(self.learner, vectors, pairs, how, cross_fit), self.max_rounds, on_round)
+        loop.run(words)
+        return loop.fits, loop.kept, loop.fits[loop.kept]

@@ -12,8 +12,8 @@ bonus is kept for more rounds, also among 10,000 words, before the method goes o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -24,23 +24,22 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError, UnsupervisedError
 from geomm_plugin.factorization import polar
-from geomm_plugin.fit_report import FitReport
+from geomm_plugin.fit_report import FitReport, PairCounts
 from geomm_plugin.fitting.confirmation import (
     LOOKED_AT_WORDS,
-    Evidence,
+    MIN_AGREEMENT_OF_ROTATIONS,
     agreement_of_pairs,
     cognate_precision,
-    confirm,
-    judge,
+    doubt,
     needed_agreement,
     split_half_agreement,
 )
 from geomm_plugin.fitting.induction import Plateau, rounds
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.seeds import Language, Seed
+from geomm_plugin.fitting.seeds import Language, Seed, as_seed
 from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.language_graph import LanguagePair
-from geomm_plugin.mapper import LinearMapper, Vectors
+from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.retrieval import PairBonus, mutual_neighbors
 from geomm_plugin.rows import Rows
 
@@ -51,16 +50,47 @@ LEAST_WEIGHT = 1e-3  # CSLS that the weight of a pair does not fall below
 PairFit: TypeAlias = Callable[[RowPairs], tuple[Matrix, Matrix]]
 
 
-class ConfirmedMapper(LinearMapper):
-    """A mapper that, where it had no dictionary, refuses maps that found no translations."""
+class UnsupervisedMapper(LinearMapper):
+    """A mapper that can begin with seeds, and then refuses maps that found no translations."""
 
-    on_failure: Literal["error", "warn"]
     hub: str | None = None
+    seeds: tuple[str, ...]  # in turn, until one is confirmed
+    seed: int  # of what is random in a seed
+    on_failure: Literal["error", "warn"]  # where no translations were found
     by_rotation: ClassVar[bool] = False  # pairs were found by rotations, whatever the last maps are
 
-    def confirmed_edges(self, languages: Mapping[str, Language]) -> Iterable[LanguagePair]:
+    def learn_alone(
+        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
+    ) -> dict[str, Matrix]:
+        """Learn from the pairs that the seeds find between each language and the hub."""
+        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        pairs: dict[LanguagePair, RowPairs] = {}
+        for edge in hub_edges(languages, self.hub):
+            fit = self.own_maps({name: vectors[name] for name in edge})
+            source, target = (languages[name] for name in edge)
+            pairs[edge], report.seeds["-".join(edge)] = self.seed_pairs(source, target, fit)
+        report.pairs = {"-".join(edge): PairCounts(0, {}) for edge in pairs}
+        maps = self.learn(vectors, pairs, report)
+        edges = self.confirmed_edges(pairs)
+        self.report_agreement(vectors, maps, edges, report)
+        self.confirm(languages, maps, edges, report)
+        return maps
+
+    def seed_pairs(self, source: Language, target: Language, fit: PairFit) -> tuple[RowPairs, str]:
+        """Return pairs of two languages to begin with, and what they come from."""
+        return find_start(source, target, self.starts(), fit, self.seed)
+
+    def starts(self) -> list[Seed]:
+        """Return the seeds, to be tried in turn."""
+        return [as_seed(choice, seed=self.seed) for choice in self.seeds]
+
+    def own_maps(self, vectors: Vectors) -> PairFit:
+        """Return what fits the maps of two languages to some pairs; by default a rotation."""
+        return rotation(*vectors.values())
+
+    def confirmed_edges(self, pairs: Pairs) -> list[LanguagePair]:
         """Return the pairs of languages whose maps must be confirmed: by default with the hub."""
-        return hub_edges(languages, self.hub)
+        return list(pairs)
 
     def report_agreement(
         self,
@@ -68,28 +98,41 @@ class ConfirmedMapper(LinearMapper):
         maps: Mapping[str, Matrix],
         edges: Iterable[LanguagePair],
         report: FitReport,
-        seed: int,
     ) -> None:
         """Write down how far the pairs of some languages' maps confirm each other."""
-        report.recover = {
-            "-".join(edge): split_half_agreement(vectors, maps, edge, seed) for edge in edges
-        }
+        for s, t in edges:
+            agreement = split_half_agreement(vectors[s], vectors[t], maps[s], maps[t], self.seed)
+            report.recover[f"{s}-{t}"] = agreement
 
     def confirm(
         self,
-        words: Mapping[str, Sequence[str]],
-        vectors: Vectors,
+        languages: Mapping[str, Language],
         maps: Mapping[str, Matrix],
+        edges: Iterable[LanguagePair],
         report: FitReport,
     ) -> None:
-        """Refuse (or warn of) maps that found no translations, by the evidence there is."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        edges = self.confirmed_edges(languages)
-        confirm(self.name, languages, maps, edges, report, self.on_failure, self.by_rotation)
+        """Refuse (or warn of) maps that found no translations; their agreement is in the report."""
+        failed = []
+        for source, target in edges:
+            edge, both = f"{source}-{target}", (maps[source], maps[target])
+            cognates = cognate_precision(languages[source], languages[target], *both)
+            if cognates is not None:
+                report.witnessed[edge] = cognates
+            needed = MIN_AGREEMENT_OF_ROTATIONS if self.by_rotation else needed_agreement(*both)
+            if reason := doubt(report.recover[edge], needed, cognates):
+                failed.append(f"{edge}: {reason}")
+        if failed:
+            message = (
+                f"{self.name} found no translations without a dictionary ({'; '.join(failed)}). "
+                "Ways out: start from words spelt alike (seeds=cognates or seeds=identical), or "
+                "give a dictionary of a hundred pairs to geomm_plus; on_failure='warn' goes on."
+            )
+            if self.on_failure == "error":
+                raise UnsupervisedError(message)
+            warnings.warn(message, stacklevel=2)
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """Rounds among the most frequent words, until nothing is gained."""
 
     words: int
@@ -109,15 +152,12 @@ class Paired(NamedTuple):
     mean_csls: float
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(NamedTuple):
     """The last maps of a stage, and the mutual pairs that they find."""
 
     source: Matrix
     target: Matrix
     pairs: RowPairs
-    mean_csls: float
-    rounds: int
 
 
 def grow(
@@ -145,12 +185,10 @@ def grow(
         lambda paired: fit(paired.pairs),
         lambda maps: mutual_pairs(x, z, *maps, inside),
     )
-    count = 0
     for last in islice(walk, stage.max_rounds):
-        count += 1
         if not len(last.found.pairs) or plateau.is_reached(last.found.mean_csls):
             break
-    return Growth(*last.maps, *last.found, count)
+    return Growth(*last.maps, last.found.pairs)
 
 
 def rotation(x: Matrix | Rows, z: Matrix | Rows) -> PairFit:
@@ -173,20 +211,6 @@ def mutual_pairs(
     return Paired(pairs, float(scores.mean()) if len(scores) else -1.0)
 
 
-@dataclass(frozen=True)
-class Start:
-    """The pairs that a seed grew into, and how far they agree with each other."""
-
-    seed: str
-    seed_pairs: int
-    pairs: RowPairs
-    agreement: float
-    is_confirmed: bool
-
-    def __str__(self) -> str:
-        return f"{self.seed}: {self.seed_pairs} pairs"
-
-
 def hub_edges(languages: Mapping[str, Language], hub: str | None = None) -> list[LanguagePair]:
     """Return (language, hub) for all languages but the hub: by default that with the most words."""
     if hub is not None and hub not in languages:
@@ -197,28 +221,18 @@ def hub_edges(languages: Mapping[str, Language], hub: str | None = None) -> list
     return [(language, chosen) for language in sorted(languages) if language != chosen]
 
 
-def seeded_pairs(
-    languages: Mapping[str, Language],
-    hub: str | None,
-    seeds: Sequence[Seed],
-    fit_of: Callable[[LanguagePair], PairFit],
-    random_seed: int,
-    report: FitReport,
-) -> dict[LanguagePair, RowPairs]:
-    """Return what the seeds find between each language and the hub, grown by a method's maps."""
-    pairs: dict[LanguagePair, RowPairs] = {}
-    for source, target in hub_edges(languages, hub):
-        fit = fit_of((source, target))
-        start = find_start(languages[source], languages[target], seeds, fit, random_seed)
-        pairs[source, target] = start.pairs
-        report.seeds[f"{source}-{target}"] = str(start)
-    return pairs
+class Start(NamedTuple):
+    """The pairs that a seed grew into, and how far they agree with each other."""
+
+    pairs: RowPairs
+    agreement: float
+    is_confirmed: bool
 
 
 def find_start(
     source: Language, target: Language, seeds: Sequence[Seed], fit: PairFit, random_seed: int = 0
-) -> Start:
-    """Return the pairs of the first seed that is confirmed, else of the best one.
+) -> tuple[RowPairs, str]:
+    """Return the pairs of the first seed that is confirmed, else of the best one; and its name.
 
     Parameters
     ----------
@@ -232,17 +246,17 @@ def find_start(
             if not len(pairs):
                 continue
             start = _grown(seed, pairs, source, target, fit, random_seed)
+        if best is None or start.is_confirmed or start.agreement > best.agreement:
+            best, note = start, f"{seed.name}: {len(pairs)} pairs"
         if start.is_confirmed:
-            return start
-        if best is None or start.agreement > best.agreement:
-            best = start
+            break
     if best is None:
         raise UnsupervisedError(
             f"The seeds {', '.join(seed.name for seed in seeds)} find no pair of words. Try "
             "gromov_wasserstein, which needs no common spelling, or give a dictionary of a hundred "
             "pairs to a mapper such as geomm_plus."
         )
-    return best
+    return best.pairs, note
 
 
 def _grown(
@@ -250,26 +264,21 @@ def _grown(
 ) -> Start:
     """Grow a seed's pairs, as far as needed until they are confirmed."""
     x, z = source.frequent(WITH_LETTERS.words), target.frequent(WITH_LETTERS.words)
-    raised = seed.raised(source, target)
-    start = Start(seed.name, len(pairs), pairs, 0.0, False)
+
+    def judged(growth: Growth) -> Start:
+        own_maps, found = growth[:2], growth.pairs
+        few_x, few_z = x[:LOOKED_AT_WORDS], z[:LOOKED_AT_WORDS]
+        share = agreement_of_pairs(few_x, few_z, found.source, found.target, random_seed)
+        cognates = cognate_precision(source, target, *own_maps)
+        return Start(found, share, not doubt(share, needed_agreement(*own_maps), cognates))
+
+    start = Start(pairs, 0.0, False)
     if not seed.by_spelling:
-        rotate = rotation(source.vectors, target.vectors)
-        start = _judged(start, grow(x, z, pairs, rotate, ROTATIONS), source, target, random_seed)
-    if not start.is_confirmed and len(start.pairs):
-        growth = grow(x, z, start.pairs, fit, OWN_MAPS, raised)
-        if raised is not None and len(growth.pairs):
-            growth = grow(x, z, growth.pairs, fit, WITH_LETTERS, raised)
-        start = _judged(start, growth, source, target, random_seed)
-    return start
-
-
-def _judged(
-    start: Start, growth: Growth, source: Language, target: Language, random_seed: int
-) -> Start:
-    """Return the pairs that the start has grown into, and whether they are confirmed."""
-    x, z = source.frequent(LOOKED_AT_WORDS), target.frequent(LOOKED_AT_WORDS)
-    share = agreement_of_pairs(x, z, growth.pairs.source, growth.pairs.target, random_seed)
-    needed = needed_agreement(growth.source, growth.target)
-    cognates = cognate_precision(source, target, growth.source, growth.target)
-    verdict = judge(Evidence(share, needed, cognates))
-    return replace(start, pairs=growth.pairs, agreement=share, is_confirmed=verdict.is_confirmed)
+        start = judged(grow(x, z, pairs, rotation(source.vectors, target.vectors), ROTATIONS))
+    if start.is_confirmed or not len(start.pairs):
+        return start
+    raised = seed.raised(source, target)
+    growth = grow(x, z, start.pairs, fit, OWN_MAPS, raised)
+    if raised is not None and len(growth.pairs):
+        growth = grow(x, z, growth.pairs, fit, WITH_LETTERS, raised)
+    return judged(growth)

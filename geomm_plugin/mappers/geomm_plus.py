@@ -59,9 +59,7 @@ class GeoMMPlus(SelfLearner):
     background: Annotated[float, Within(0, 1)] = 0.3  # share of the vocabulary in the variances
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return the mixture in closed form; it chooses nothing by validation."""
         return Mixture(
             regularization=self.regularization,

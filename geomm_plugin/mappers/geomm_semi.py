@@ -50,10 +50,11 @@ class _Semi(SelfLearner):
     # lambda on the scale of the 1/|Omega| loss, or by validation
     regularization: Regularization = "auto"
 
-    def share(self, vectors: Vectors, pairs: Pairs, held_out: Pairs) -> float:
+    def share(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> float:
         """Return lambda: the number given, or the best on held-out words of the dictionary."""
         if self.regularization != "auto":
             return self.regularization
+        held_out = held_out or {}
         trials = [
             (bilingual_maps(edge), Pool(edge.x, edge.z, held_out[edge.source, edge.target]))
             for edge in edges_of(vectors, {aside: pairs[aside] for aside in held_out})
@@ -69,11 +70,9 @@ class GeoMMSemi(_Semi):
 
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return GeoMM with a lambda that follows the number of pairs."""
-        if self.regularization == "auto" and not induced:
+        if self.regularization == "auto" and held_out is None:
             return GeoMM(hub=self.hub, seed=self.seed)
         return ScaledGeoMM(hub=self.hub, regularization=self.share(vectors, pairs, held_out))
 
@@ -85,10 +84,8 @@ class GeoMMMultiSemi(_Semi):
     name: ClassVar[str] = "geomm_multi_semi"
     joint: ClassVar[bool] = True
 
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return the joint mapper: one metric for all dictionaries, so lambda grows with them."""
-        if self.regularization == "auto" and not induced:
+        if self.regularization == "auto" and held_out is None:
             return GeoMMMulti(seed=self.seed)
         return GeoMMMulti(regularization=self.share(vectors, pairs, held_out) * len(pairs))

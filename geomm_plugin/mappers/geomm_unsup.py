@@ -27,16 +27,9 @@ class GeoMMUnsup(GeoMMPlus):
     """GeoMM without any dictionary: from structure, frequency and spelling alone."""
 
     name: ClassVar[str] = "geomm_unsup"
+    needs_dictionary: ClassVar[bool] = False
+    supervised: ClassVar[str] = "geomm_plus"
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words to find pairs among
     seeds: tuple[str, ...] = ("gromov_wasserstein", "cognates")  # tried in turn
-
-    @property
-    def needs_dictionary(self) -> bool:
-        """Never."""
-        return False
-
-    def supervised_counterpart(self) -> str:
-        """Name the mapper that learns the same maps from a dictionary."""
-        return "geomm_plus"

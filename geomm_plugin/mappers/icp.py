@@ -21,17 +21,11 @@ from geomm_plugin.registry.parameters import AtLeast
 class UnsupervisedRotation(ProcrustesSemi):
     """What rotations without a dictionary share, whatever they start from."""
 
+    needs_dictionary: ClassVar[bool] = False
+    supervised: ClassVar[str] = "procrustes_semi"
+
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words to find pairs among
-
-    @property
-    def needs_dictionary(self) -> bool:
-        """Never."""
-        return False
-
-    def supervised_counterpart(self) -> str:
-        """Name the mapper that learns rotations from a dictionary."""
-        return "procrustes_semi"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

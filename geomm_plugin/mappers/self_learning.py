@@ -25,9 +25,7 @@ class SelfLearning(Wrapper, SelfLearner):
 
     name: ClassVar[str] = "self_learning"
 
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return the mapper inside."""
         return self.inner()
 
@@ -50,8 +48,6 @@ class ProcrustesSemi(SelfLearner):
 
     hub: str | None = None  # of many languages; by default that with the most dictionaries
 
-    def learner(
-        self, vectors: Vectors, pairs: Pairs, held_out: Pairs, induced: bool
-    ) -> LinearMapper:
+    def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return Procrustes."""
         return Procrustes(hub=self.hub)

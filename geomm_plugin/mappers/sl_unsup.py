@@ -15,7 +15,6 @@ defaults are for minutes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, ClassVar, Literal
@@ -30,8 +29,7 @@ from geomm_plugin.fitting.induction import Plateau, rounds
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import SortedRows
-from geomm_plugin.fitting.unsupervised import ConfirmedMapper, Paired, hub_edges, rotation
-from geomm_plugin.language_graph import LanguagePair
+from geomm_plugin.fitting.unsupervised import Paired, PairFit, UnsupervisedMapper, rotation
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.registry.parameters import AtLeast, Within
@@ -42,10 +40,12 @@ BLOCK = 2048  # rows of similarities at a time: 160 MB for 20,000 words
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SLUnsup(ConfirmedMapper):
+class SLUnsup(UnsupervisedMapper):
     """Self-learning from sorted similarities, with random dropping: SL-unsup of the paper."""
 
     name: ClassVar[str] = "sl_unsup"
+    needs_dictionary: ClassVar[bool] = False
+    supervised: ClassVar[str] = "self_learning with mapper=msf"
     by_rotation: ClassVar[bool] = True
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
@@ -58,33 +58,15 @@ class SLUnsup(ConfirmedMapper):
     seed: Annotated[int, AtLeast(0)] = 0  # of what is dropped
     on_failure: Literal["error", "warn"] = "error"  # where no translations were found
 
-    @property
-    def needs_dictionary(self) -> bool:
-        """Never."""
-        return False
-
-    def supervised_counterpart(self) -> str:
-        """Name the mapper that learns the same maps from a dictionary."""
-        return "self_learning with mapper=msf"
-
-    def seed_pairs(
-        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
-    ) -> Pairs:
-        """Return the last dictionary between each language and the hub."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        pairs: dict[LanguagePair, RowPairs] = {}
-        for source, target in hub_edges(languages, self.hub):
-            first = SortedRows(words=self.start_words).pairs(languages[source], languages[target])
-            x, z = (languages[name].frequent(self.words) for name in (source, target))
-            pairs[source, target] = self.self_learn(x, z, first)
-            report.seeds[f"{source}-{target}"] = f"sorted_rows: {len(first)} pairs"
-        return pairs
+    def seed_pairs(self, source: Language, target: Language, fit: PairFit) -> tuple[RowPairs, str]:
+        """Return the last dictionary of two languages."""
+        first = SortedRows(words=self.start_words).pairs(source, target)
+        pairs = self.self_learn(source.frequent(self.words), target.frequent(self.words), first)
+        return pairs, f"sorted_rows: {len(first)} pairs"
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return re-weighted maps of the last dictionary."""
-        maps = MSF(hub=self.hub).learn(vectors, pairs, report)
-        self.report_agreement(vectors, maps, pairs, report, self.seed)
-        return maps
+        return MSF(hub=self.hub).learn(vectors, pairs, report)
 
     def self_learn(self, x: Matrix, z: Matrix, pairs: RowPairs) -> RowPairs:
         """Return the dictionary of the last round."""

@@ -12,7 +12,7 @@ pseudo-supervised refinement; their start is adversarial (`seeds=adversarial`, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Annotated, ClassVar, Literal
@@ -24,8 +24,7 @@ from geomm_plugin.factorization import polar
 from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.induction import Induced, induce, rounds
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.seeds import Language, as_seed
-from geomm_plugin.fitting.unsupervised import ConfirmedMapper, PairFit, rotation, seeded_pairs
+from geomm_plugin.fitting.unsupervised import UnsupervisedMapper
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast
@@ -34,10 +33,13 @@ SWEEPS = 3  # over the languages, in each round: rotations settle against each o
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class UMWE(ConfirmedMapper):
+class UMWE(UnsupervisedMapper):
     """Rotations without a dictionary, refined over the pairs of all languages at once."""
 
     name: ClassVar[str] = "umwe"
+    joint: ClassVar[bool] = True
+    needs_dictionary: ClassVar[bool] = False
+    supervised: ClassVar[str] = "gpa"
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     seeds: tuple[str, ...] = ("gromov_wasserstein", "icp")  # in turn, until one is confirmed
@@ -47,41 +49,13 @@ class UMWE(ConfirmedMapper):
     seed: Annotated[int, AtLeast(0)] = 0  # of what is random in a seed
     on_failure: Literal["error", "warn"] = "error"  # where no translations were found
 
-    @property
-    def needs_dictionary(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def joint(self) -> bool:
-        """All languages are refined at once."""
-        return True
-
-    def supervised_counterpart(self) -> str:
-        """Name the mapper that learns rotations of many languages from dictionaries."""
-        return "gpa"
-
-    def seed_pairs(
-        self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
-    ) -> Pairs:
-        """Return what the seeds find between each language and the hub."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
-        seeds = [as_seed(choice, seed=self.seed) for choice in self.seeds]
-
-        def rotations(edge: LanguagePair) -> PairFit:
-            return rotation(*(vectors[name] for name in edge))
-
-        pairs = seeded_pairs(languages, self.hub, seeds, rotations, self.seed, report)
-        report.hub = next(iter(pairs))[1]
-        return pairs
-
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return rotations after rounds over all pairs of languages."""
-        hub = next(iter(pairs))[1]
+        report.hub = hub = next(iter(pairs))[1]
         maps: dict[str, Matrix] = {hub: np.eye(vectors[hub].shape[1])}
         for (source, target), own in pairs.items():
             maps[source] = polar(cross(vectors[source], vectors[target], own))
-        edges = list(combinations(sorted(vectors), 2))
+        edges = self.confirmed_edges(pairs)
 
         def fit(induced: Induced) -> dict[str, Matrix]:
             maps.update(refine(vectors, induced.pairs, maps, hub))
@@ -93,12 +67,11 @@ class UMWE(ConfirmedMapper):
         for each in islice(rounds(found(maps), fit, found), self.rounds):
             induced = each.pairs
             report.rounds.append(RoundReport(self.vocabulary, len(induced), induced.mean_csls))
-        self.report_agreement(vectors, maps, edges, report, self.seed)
         return maps
 
-    def confirmed_edges(self, languages: Mapping[str, Language]) -> Iterable[LanguagePair]:
+    def confirmed_edges(self, pairs: Pairs) -> list[LanguagePair]:
         """Return all pairs of languages."""
-        return combinations(sorted(languages), 2)
+        return list(combinations(sorted({language for edge in pairs for language in edge}), 2))
 
 
 def refine(

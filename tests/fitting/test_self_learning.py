@@ -18,8 +18,7 @@ from geomm_plugin.fitting.self_learning import (
     Fit,
     Fits,
     Loop,
-    is_significant_gain,
-    is_significant_loss,
+    change_beyond_chance,
     rises,
     translated_share,
     with_chosen_regularization,
@@ -218,15 +217,17 @@ def fit_with(won=0, lost=0):
     return Fit({}, FitReport(), RoundReport(10, 5), hits=HeldOutHits([is_correct, is_correct]))
 
 
-def test_a_gain_and_a_loss_are_significant_only_beyond_chance():
+@pytest.mark.parametrize(
+    ("won", "lost", "change"), [(3, 2, 0), (9, 2, 1), (2, 5, 0), (2, 9, -1), (0, 0, 0)]
+)
+def test_fits_differ_only_beyond_chance(won, lost, change):
     plain = fit_with()
-    assert not is_significant_gain(fit_with(won=3, lost=2), plain)  # two errors
-    assert is_significant_gain(fit_with(won=9, lost=2), plain)
-    assert not is_significant_gain(fit_with(won=2, lost=9), plain)
-    assert not is_significant_loss(fit_with(won=2, lost=5), plain)
-    assert is_significant_loss(fit_with(won=2, lost=9), plain)
+    assert change_beyond_chance(fit_with(won=won, lost=lost), plain) == change
+
+
+def test_without_held_out_words_the_loop_goes_on():
     unjudged = Fit({}, FitReport(), RoundReport(10, 5))
-    assert is_significant_gain(unjudged, unjudged) and not is_significant_loss(unjudged, unjudged)
+    assert change_beyond_chance(unjudged, unjudged) == 1
 
 
 def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
@@ -249,8 +250,9 @@ def problem():
 def fits_of(problem, is_judged, asked):
     vectors, pairs = problem
 
-    def learner(vectors, pairs, held_out, induced):
-        asked.append((len(pairs[EDGE]), len(held_out.get(EDGE, ())), induced))
+    def learner(vectors, pairs, held_out):
+        aside = None if held_out is None else len(held_out.get(EDGE, ()))
+        asked.append((len(pairs[EDGE]), aside))
         return Procrustes()
 
     cross_fit = CrossFit(vectors, divide(pairs, 0.2, 0)) if is_judged else None
@@ -269,9 +271,9 @@ def test_parameters_are_chosen_once_on_words_that_are_held_out(problem):
     one = fits.learn(induced_pairs(500, 650))
     two = fits.judged(fits.learn(induced_pairs(500, 700)))
     # The fold holds 480 of 600 words; of the 150 induced pairs those of its other 120 are left out.
-    assert asked[0] == (600, 0, False) and len(asked) == 2
-    size, held_out, is_induced = asked[1]
-    assert held_out == 120 and is_induced and 480 + 50 <= size < 480 + 150
+    assert asked[0] == (600, None) and len(asked) == 2
+    size, held_out = asked[1]
+    assert held_out == 120 and 480 + 50 <= size < 480 + 150
     assert not one.induced.listed, "lists are not kept with every round"
     assert plain.hits is not None and one.hits is None
     assert two.summary.held_out_precision == two.hits.precision
@@ -282,7 +284,7 @@ def test_without_words_to_judge_by_nothing_is_held_out(problem):
     asked = []
     fits = fits_of(problem, False, asked)
     one = fits.learn(induced_pairs(500, 650))
-    assert asked == [(650, 0, True)]
+    assert asked == [(650, 0)]
     assert fits.judged(one) is one and fits.plain().hits is None
 
 
@@ -402,4 +404,4 @@ def test_the_share_of_validation_words_is_that_of_words_that_were_translated():
     found = Induced({}, 0.5, 4, {}, {EDGE: np.array([7, 1, 2, 0])})
     gold = RowPairs(np.array([0, 0, 1, 3, 9]), np.array([5, 7, 3, 0, 9]))  # word 9 is beyond
     assert translated_share(found, {EDGE: gold}) == pytest.approx(2 / 3)
-    assert translated_share(found, {}) == translated_share(None, {EDGE: gold}) == 0
+    assert translated_share(found, {}) == 0
