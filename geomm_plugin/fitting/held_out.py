@@ -8,9 +8,10 @@ every word of a dictionary judges, and two methods are compared word by word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs, folds
 from geomm_plugin.fit_report import Choice, FitReport
 from geomm_plugin.fitting.hub import Edge
-from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import unit
 from geomm_plugin.work import each_part
@@ -32,10 +32,8 @@ NEIGHBORS = 10  # of CSLS
 SPARE_WORDS = 500  # source words that a dictionary must have before it is cross-fitted
 MOST_FOLDS = 5  # of cross-fitting
 CHOOSING = "Choosing lambda"
-
 PATIENCE = 5  # steps of a descent without a better held-out P@1 after which no more are tried
 
-State = TypeVar("State")  # of a descent
 # From a candidate to (A_source, A_target); what all candidates share is computed before.
 MapsOf: TypeAlias = Callable[[float], tuple[Matrix, Matrix]]
 Trial: TypeAlias = "tuple[MapsOf, Pool]"  # what was fitted, and the words held out of it
@@ -82,51 +80,6 @@ def choose(candidates: Sequence[float], trials: Sequence[Trial], *, default: flo
         at = list(candidates).index(best_of(candidates[::2]))
         best = best_of(candidates[max(at - 1, 0) : at + 2])
     return Choice(best, dict(sorted(scores.items())))
-
-
-def descend(
-    edge: Edge,
-    report: FitReport,
-    descent: Callable[[Edge, FitReport, int], Iterator[tuple[State, float]]],
-    maps_of: Callable[[State], tuple[Matrix, Matrix]],
-    *,
-    iterations: int | Literal["auto"],
-    most: int,
-    otherwise: int,
-    seed: int,
-    task: str,
-) -> State:
-    """Return where a descent is after some steps; "auto": the best number on held-out words.
-
-    Parameters
-    ----------
-    descent
-        Yields the start and what so many steps reach at most, each with its loss.
-    otherwise
-        The number of steps where too few words are there to hold any out.
-    """
-    story = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
-    count = 0 if iterations == "auto" else iterations
-    if iterations == "auto":
-        curve: list[float] = []
-        for train, held_out in splits(edge.pairs, seed)[:1]:
-            pool, part = Pool(edge.x, edge.z, held_out), replace(edge, pairs=train)
-            with progress.task(f"Choosing iterations of {edge}", most, "steps") as advance:
-                for state, _ in descent(part, FitReport(), most):
-                    curve.append(pool.precision(*maps_of(state)))
-                    advance(1)
-                    if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
-                        break
-        count = int(np.argmax(curve)) if curve else otherwise
-        story["held-out p@1"] = curve
-    losses: list[float] = []
-    with progress.task(f"{task} {edge}", total=count + 1, unit="steps") as advance:
-        for step in descent(edge, report, count):
-            state, loss = step
-            losses.append(loss)
-            advance(1, f"loss {loss:.4f}")
-    story["iterations"], story["losses"] = len(losses) - 1, losses
-    return state
 
 
 def _precision(tried: tuple[MapsOf, Pool, float]) -> float:
@@ -183,9 +136,67 @@ def _is_correct(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: Row
     """Say for each query word whether its best target by CSLS is a gold one."""
     words, word_of_pair = np.unique(queries, return_inverse=True)
     best = (2 * cosines[words] - hubness).argmax(axis=1)
-    is_correct = np.zeros(len(words), bool)
-    np.logical_or.at(is_correct, word_of_pair, best[word_of_pair] == gold)
-    return is_correct
+    return by_word(queries, best[word_of_pair] == gold)
+
+
+def by_word(words: RowIndices, is_right: Mask) -> Mask:
+    """Say for each different word of some pairs whether one of its pairs is right."""
+    different, word_of_pair = np.unique(words, return_inverse=True)
+    found = np.zeros(len(different), bool)
+    np.logical_or.at(found, word_of_pair, is_right)
+    return found
+
+
+class Descending(LinearMapper):
+    """Write descent(); the number of steps is given, or chosen on held-out words."""
+
+    iterations: int | Literal["auto"]
+    max_iterations: int  # of which "auto" chooses
+    seed: int  # of the held-out words
+
+    @abstractmethod
+    def descent(self, edge: Edge, report: FitReport, count: int) -> Iterator[tuple[Any, float]]:
+        """Yield the start and what so many steps reach at most, each with its loss."""
+
+    def descend(
+        self,
+        edge: Edge,
+        report: FitReport,
+        maps_of: Callable[[Any], tuple[Matrix, Matrix]],
+        otherwise: int,
+    ) -> Any:
+        """Return what the given number of steps reaches, or the best on held-out words.
+
+        Parameters
+        ----------
+        maps_of
+            The maps of both sides, from what the descent yields.
+        otherwise
+            The number of steps where too few words are there to hold any out.
+        """
+        story = report.extras.setdefault("descent", {}).setdefault(str(edge), {})
+        count = 0 if self.iterations == "auto" else self.iterations
+        if self.iterations == "auto":
+            curve: list[float] = []
+            for train, held_out in splits(edge.pairs, self.seed)[:1]:
+                pool, part = Pool(edge.x, edge.z, held_out), replace(edge, pairs=train)
+                most, label = self.max_iterations, f"Choosing iterations of {edge}"
+                with progress.task(label, most, "steps") as advance:
+                    for state, _ in self.descent(part, FitReport(), most):
+                        curve.append(pool.precision(*maps_of(state)))
+                        advance(1)
+                        if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
+                            break
+            count = int(np.argmax(curve)) if curve else otherwise
+            story["held-out p@1"] = curve
+        losses: list[float] = []
+        with progress.task(f"{type(self).__name__} {edge}", count + 1, "steps") as advance:
+            for step in self.descent(edge, report, count):
+                state, loss = step
+                losses.append(loss)
+                advance(1, f"loss {loss:.4f}")
+        story["iterations"], story["losses"] = len(losses) - 1, losses
+        return state
 
 
 @dataclass(frozen=True)
@@ -197,7 +208,12 @@ class Fold:
 
     def without_held_out(self, induced: Pairs) -> Pairs:
         """Leave out induced pairs that share a word with what is held out."""
-        return {edge: _apart(pairs, self.held_out.get(edge)) for edge, pairs in induced.items()}
+        apart = dict(induced)
+        for edge, aside in self.held_out.items():
+            own = induced[edge]
+            shares = np.isin(own.source, aside.source) | np.isin(own.target, aside.target)
+            apart[edge] = own.take(np.flatnonzero(~shares))
+        return apart
 
 
 @dataclass(frozen=True)
@@ -228,7 +244,10 @@ class CrossFit:
     def __init__(self, vectors: Vectors, folds: Sequence[Fold]):
         self.vectors = vectors
         self.folds = folds
-        self._pools = [_pools(vectors, fold.held_out) for fold in folds]
+        self._pools = [
+            {(s, t): Pool(vectors[s], vectors[t], own) for (s, t), own in fold.held_out.items()}
+            for fold in folds
+        ]
 
     def hits(self, mapper: LinearMapper, training: Sequence[Pairs]) -> HeldOutHits:
         """Fit the mapper to the training pairs of each fold; return what it translates."""
@@ -270,14 +289,3 @@ def divide(
             held_out[edge] = pairs[edge].take(np.flatnonzero(is_held_out))
         folds.append(Fold(train, held_out))
     return folds
-
-
-def _pools(vectors: Vectors, held_out: Pairs) -> Mapping[LanguagePair, Pool]:
-    return {(s, t): Pool(vectors[s], vectors[t], own) for (s, t), own in held_out.items()}
-
-
-def _apart(induced: RowPairs, held_out: RowPairs | None) -> RowPairs:
-    if held_out is None:
-        return induced
-    shares = np.isin(induced.source, held_out.source) | np.isin(induced.target, held_out.target)
-    return induced.take(np.flatnonzero(~shares))

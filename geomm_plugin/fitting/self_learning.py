@@ -32,6 +32,7 @@ from geomm_plugin.fitting.held_out import (
     MOST_FOLDS,
     CrossFit,
     HeldOutHits,
+    by_word,
     divide,
 )
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
@@ -264,10 +265,7 @@ def translated_share(induced: Induced, validation: Pairs) -> float:
     for edge, own in validation.items():
         best = induced.best[edge]
         own = own.take(np.flatnonzero(own.source < len(best)))
-        words, word_of_pair = np.unique(own.source, return_inverse=True)
-        is_right = np.zeros(len(words), bool)
-        np.logical_or.at(is_right, word_of_pair, best[own.source] == own.target)
-        hits += is_right.tolist()
+        hits += by_word(own.source, best[own.source] == own.target).tolist()
     return float(np.mean(hits)) if hits else 0.0
 
 

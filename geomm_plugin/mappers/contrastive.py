@@ -27,7 +27,7 @@ import numpy.typing as npt
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import descend
+from geomm_plugin.fitting.held_out import Descending
 from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
@@ -43,7 +43,7 @@ Negatives: TypeAlias = npt.NDArray[np.intp]  # a row of words for each pair
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Contrastive(TwoSidedMapper):
+class Contrastive(TwoSidedMapper, Descending):
     """Fine-tune the maps of geomm_plus against the nearest wrong words, by held-out words."""
 
     name: ClassVar[str] = "contrastive"
@@ -59,17 +59,8 @@ class Contrastive(TwoSidedMapper):
 
     def learn_sides(self, edge: Edge, report: FitReport) -> Sides:
         """Return both maps after the given number of steps, or the best on held-out words."""
-        return descend(
-            edge,
-            report,
-            lambda edge, report, count: self.descent(edge, self.first_maps(edge, report), count),
-            lambda sides: sides,
-            iterations=self.iterations,
-            most=self.max_iterations,
-            otherwise=0,
-            seed=self.seed,
-            task="Contrastive",
-        )
+        both: Sides = self.descend(edge, report, lambda sides: sides, 0)
+        return both
 
     def first_maps(self, edge: Edge, report: FitReport) -> Sides:
         """Return the maps of the closed form."""
@@ -78,8 +69,9 @@ class Contrastive(TwoSidedMapper):
         mixture = Mixture()
         return mixture.two_maps(mixture.learn_edge(edge, report))
 
-    def descent(self, edge: Edge, sides: Sides, count: int) -> Iterator[tuple[Sides, float]]:
+    def descent(self, edge: Edge, report: FitReport, count: int) -> Iterator[tuple[Sides, float]]:
         """Yield the maps and their loss: the start, then `count` steps."""
+        sides = self.first_maps(edge, report)
         loss_of = ContrastiveLoss(edge, self.negatives, self.temperature, self.vocabulary)
         rates: list[float] = []
         for number in range(count + 1):

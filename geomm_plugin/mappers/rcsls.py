@@ -29,7 +29,7 @@ import numpy as np
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.held_out import descend
+from geomm_plugin.fitting.held_out import Descending
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross
@@ -44,7 +44,7 @@ SMALLEST_STEP = 1e-3  # of the first one; below, the loss is as low as it gets
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RCSLS(HubMapper):
+class RCSLS(HubMapper, Descending):
     """Learn the map by the CSLS score itself: slower, and often better than a rotation."""
 
     name: ClassVar[str] = "rcsls"
@@ -65,20 +65,12 @@ class RCSLS(HubMapper):
 
     def learn_edge(self, edge: Edge, report: FitReport) -> Matrix:
         """Return W after the given number of steps, or the best on held-out words."""
-        return descend(
-            edge,
-            report,
-            lambda edge, report, count: self.descent(edge, self.start(edge, report), count),
-            self.two_maps,
-            iterations=self.iterations,
-            most=self.max_iterations,
-            otherwise=min(10, self.max_iterations),
-            seed=self.seed,
-            task="RCSLS",
-        )
+        W: Matrix = self.descend(edge, report, self.two_maps, min(10, self.max_iterations))
+        return W
 
-    def descent(self, edge: Edge, W: Matrix, count: int) -> Iterator[tuple[Matrix, float]]:
+    def descent(self, edge: Edge, report: FitReport, count: int) -> Iterator[tuple[Matrix, float]]:
         """Yield W and its loss: the start, then up to `count` steps, each below the one before."""
+        W = self.start(edge, report)
         loss_of = RelaxedCSLS(edge, self.k, self.vocabulary)
         loss, gradient = loss_of(W)
         yield W, loss

@@ -80,7 +80,7 @@ def test_without_steps_it_is_the_closed_form_and_steps_lower_the_loss(edge):
     report = FitReport()
     assert all(map(np.array_equal, mapper.learn_sides(edge, report), start))
     assert report.extras["descent"]["en-es"]["iterations"] == 0
-    losses = [loss for _, loss in mapper.descent(edge, start, 9)]  # no new negatives until then
+    losses = [loss for _, loss in mapper.descent(edge, report, 9)]  # no new negatives until then
     assert losses[-1] < losses[0]
 
 
