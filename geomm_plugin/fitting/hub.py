@@ -1,29 +1,20 @@
 """[fit] Methods for two languages, and many languages through a hub; methods around another one.
 
 In the hub's own space (A_hub = I), maps are composed along the dictionaries from L to the hub:
-
-    A_L = W_1 W_2 ...
-
-Where a dictionary e from L towards the hub has two maps, A_L^e and A_P^e (P its next language, Z
-the vectors of P's words in the dictionary), the hub's map has the mean of the metrics that its
-dictionaries found, each scaled to one trace, and each space is turned, never stretched, to where P
-already is:
+A_L = W_1 W_2 ... Where a dictionary e from L towards the hub has two maps, A_L^e and A_P^e (P its
+next language, Z the vectors of P's words in the dictionary), the hub has the mean of the metrics
+that its dictionaries found, each scaled to one trace, and each space is turned, never stretched
+(docs, "A third language"), to where P already is; one dictionary alone keeps what it found:
 
     A_hub A_hub' = mean over the hub's dictionaries of A_hub^e A_hub^e'
     A_L = c A_L^e R,     min over c and rotations R of ||Z (c A_P^e R - A_P)||^2
-
-so that for one dictionary it is what the dictionary found. (To solve with A_P^e instead, or to keep
-W = A_L^e A_P^e', blows up directions that a whitened method has weighed down: docs, "A third
-language".)
 """
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -73,7 +64,8 @@ def edges_of(vectors: Vectors, pairs: Pairs) -> list[Edge]:
 class HubMapper(LinearMapper):
     """A method for two languages: write learn_pair(); many languages are given, through a hub.
 
-    The shared space is the hub's own (A_hub = I, A_L = W_1 W_2 ...) unless `space` says otherwise.
+    The shared space is the hub's own (A_hub = I, A_L = W_1 W_2 ...) unless `space` says otherwise:
+    methods with two maps a dictionary write learn_sides(), and `space` is "latent".
     """
 
     hub: str | None = None  # by default the language with the most dictionaries; of two, the target
@@ -92,7 +84,7 @@ class HubMapper(LinearMapper):
         return "target"
 
     def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
-        """Return the maps of the edge's source and target, into one space."""
+        """Return the maps of the edge's source and target, into one space; by default from W."""
         return self.two_maps(self.learn_edge(edge, report))
 
     @property
@@ -152,17 +144,6 @@ def used_pairs(name: str, hub: str, tree: list[LanguagePair], pairs: Pairs) -> P
             stacklevel=5,
         )
     return used
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class TwoSidedMapper(HubMapper):
-    """Write learn_sides(); many languages are given."""
-
-    space: ClassVar[Inference] = "latent"
-
-    @abstractmethod
-    def learn_sides(self, edge: Edge, report: FitReport) -> tuple[Matrix, Matrix]:
-        """Return the maps of the edge's source and target, into one space."""
 
 
 def joined_sides(

@@ -19,17 +19,19 @@ from typing import Annotated, ClassVar
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.mappers.msf import power
 from geomm_plugin.registry.parameters import Within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CCA(TwoSidedMapper):
+class CCA(HubMapper):
     """Project both languages to the directions in which translations correlate most."""
 
     name: ClassVar[str] = "cca"
+    space: ClassVar[Inference] = "latent"
 
     keep: Annotated[float, Within(0, 1)] = 0.6  # fraction of a dictionary's directions that is kept
 

@@ -28,7 +28,8 @@ from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Descending
-from geomm_plugin.fitting.hub import Edge, TwoSidedMapper
+from geomm_plugin.fitting.hub import Edge, HubMapper
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.mappers.geomm_plus import Mixture
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.normalize import unit
@@ -43,10 +44,11 @@ Negatives: TypeAlias = npt.NDArray[np.intp]  # a row of words for each pair
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Contrastive(TwoSidedMapper, Descending):
+class Contrastive(HubMapper, Descending):
     """Fine-tune the maps of geomm_plus against the nearest wrong words, by held-out words."""
 
     name: ClassVar[str] = "contrastive"
+    space: ClassVar[Inference] = "latent"
 
     start: Literal["mixture", "msf"] = "mixture"  # the first maps: of geomm_plus; msf: Li et al.
     negatives: Annotated[int, AtLeast(1)] = 50  # hard ones of each word

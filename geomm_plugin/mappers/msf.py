@@ -29,16 +29,18 @@ import numpy as np
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.factorization import eigh, svd
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.hub import RELATIVE_RANK_TOLERANCE, Edge, TwoSidedMapper
+from geomm_plugin.fitting.hub import RELATIVE_RANK_TOLERANCE, Edge, HubMapper
+from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import cross, gram
 from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MSF(TwoSidedMapper):
+class MSF(HubMapper):
     """Whiten both languages, rotate, weigh directions by their correlation, de-whiten."""
 
     name: ClassVar[str] = "msf"
+    space: ClassVar[Inference] = "latent"
 
     normalize: tuple[str, ...] | None = ("unit", "center", "unit")
     whiten: bool = True  # make the dictionary's directions alike before the rotation
