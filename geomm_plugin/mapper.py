@@ -110,18 +110,12 @@ class Mapper(ABC):
         from geomm_plugin.shared_space import SharedSpace  # a fit needs no retrieval
 
         languages = {name: as_embeddings(value) for name, value in embeddings.items()}
-        if into is not None:
-            moved = self.maps_into(into, languages)
-            return SharedSpace(
-                {
-                    language: value if language == into else value.map(moved[language])
-                    for language, value in languages.items()
-                }
-            )
-        return SharedSpace(
-            {name: value.map(LanguageMap(self, name)) for name, value in languages.items()},
-            self.reranking_,
-        )
+        if into is None:
+            maps: dict[str, RowFunction] = {name: LanguageMap(self, name) for name in languages}
+        else:
+            maps = self.maps_into(into, languages)
+        mapped = {n: value.map(maps[n]) if n in maps else value for n, value in languages.items()}
+        return SharedSpace(mapped, self.reranking_ if into is None else {})
 
     def maps_into(
         self, target: str, embeddings: Mapping[str, Embeddings]

@@ -137,10 +137,8 @@ def _load_mapper(path: Path) -> Mapper:
         refuse_moving(path)  # it may have begun in between
         raise
     description = parse_description(content, json_path)
-    mapper = unfitted_mapper(description, json_path)
     arrays_path, arrays = _load_arrays(path, description)
-    restore_mapper(mapper, description, arrays, arrays_path)
-    return mapper
+    return mapper_of(description, arrays, json_path, arrays_path)
 
 
 def _load_arrays(path: Path, description: Mapping[str, Any]) -> tuple[Path, Arrays]:
@@ -191,8 +189,16 @@ def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
     return description
 
 
-def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
-    """Make the mapper that a description tells of, with its parameters."""
+def mapper_of(
+    description: Mapping[str, Any], arrays: Mapping[str, Matrix], path: Path, arrays_path: Path
+) -> Mapper:
+    """Make the mapper that a description tells of, and give it back what it had learnt.
+
+    Parameters
+    ----------
+    path, arrays_path
+        Where both come from, for errors.
+    """
     name = description["mapper"]
     if name not in registry.mappers:
         package = description["package"]
@@ -211,21 +217,14 @@ def unfitted_mapper(description: Mapping[str, Any], path: Path) -> Mapper:
             check_parameters(mapper)
     except Exception as error:  # third-party constructor, untrusted values: anything may be raised
         raise FormatError(f"{path}: not the parameters of a {name} mapper ({error}).") from error
-    return mapper
-
-
-def restore_mapper(
-    mapper: Mapper, description: Mapping[str, Any], arrays: Mapping[str, Matrix], path: Path
-) -> None:
-    """Give a mapper back what it had learnt."""
-    entries = description.get("reranking", [])
-    reranking, rest = _reranking(entries, arrays, path.parent / JSON_NAME)
+    reranking, rest = _reranking(description, arrays, path)
     try:
         mapper.restore(rest)
     except Exception as error:
-        raise FormatError(f"{path}: not the arrays of a {mapper.name} mapper ({error}).") from error
+        raise FormatError(f"{arrays_path}: not the arrays of a {name} mapper ({error}).") from error
     mapper.report_ = FitReport.from_json(description["report"])
     mapper.reranking_ = reranking
+    return mapper
 
 
 def load_reranking(path: str | Path) -> Reranking:
@@ -235,38 +234,33 @@ def load_reranking(path: str | Path) -> Reranking:
     """
     place = Path(path)
     refuse_moving(place)
-    description = parse_description(_read(place / JSON_NAME), place / JSON_NAME)
-    entries = description.get("reranking", [])
-    arrays = _load_arrays(place, description)[1] if entries else {}
-    return _reranking(entries, arrays, place / JSON_NAME)[0]
+    json_path = place / JSON_NAME
+    description = parse_description(_read(json_path), json_path)
+    arrays = _load_arrays(place, description)[1] if "reranking" in description else {}
+    return _reranking(description, arrays, json_path)[0]
 
 
 def _reranking(
-    entries: object, arrays: Mapping[str, npt.NDArray[Any]], path: Path
+    description: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], path: Path
 ) -> tuple[Reranking, dict[str, npt.NDArray[Any]]]:
     """Read what was learnt for pairs of languages; return it, and the arrays of all else."""
     learnt: dict[tuple[str, str], Learnt] = {}
     rest = dict(arrays)
-    for number, entry in enumerate(entries if isinstance(entries, list) else [None]):
-        begin = RERANKING_ARRAY.format(number, "")
-        own = {name[len(begin) :]: rest.pop(name) for name in arrays if name.startswith(begin)}
-        match entry:
-            case {"source": str(source), "target": str(target)}:
-                pass
-            case _:
-                raise _odd_reranking(path, "there are no languages")
-        try:
-            learnt[source, target] = Learnt.from_state(entry, own)
-        except FormatError as error:
-            raise _odd_reranking(path, str(error)) from error
+    try:
+        for number, entry in enumerate(description.get("reranking", [])):
+            begin = RERANKING_ARRAY.format(number, "")
+            own = {name[len(begin) :]: rest.pop(name) for name in arrays if name.startswith(begin)}
+            match entry:
+                case {"source": str(source), "target": str(target)}:
+                    learnt[source, target] = Learnt.from_state(entry, own)
+                case _:
+                    raise FormatError("there are no languages")
+    except (FormatError, TypeError) as error:
+        raise FormatError(
+            f"{path}: its 'reranking' is not a list of languages and what was learnt for them "
+            f"({error}). Copy it again, or learn the weights and save again."
+        ) from error
     return learnt, rest
-
-
-def _odd_reranking(path: Path, problem: str) -> FormatError:
-    return FormatError(
-        f"{path}: its 'reranking' is not a list of languages and what was learnt for them "
-        f"({problem}). Copy it again, or learn the weights and save again."
-    )
 
 
 def _checksum(description: Mapping[str, Any]) -> str:

@@ -109,7 +109,7 @@ def test_folders_with_odd_weights_are_refused(entries, tmp_path):
     from geomm_plugin.storage import _reranking
 
     with pytest.raises(FormatError, match="'reranking' is not a list"):
-        _reranking(entries, {}, tmp_path)
+        _reranking({"reranking": entries}, {}, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["pairs", "columns/endings", "right"])
@@ -120,7 +120,11 @@ def test_folders_with_odd_arrays_are_refused(name, fitted, tmp_path):
     entry = {"source": "en", "target": "es"} | description
     odd = arrays | {name: np.full((2, 2), np.nan)}
     with pytest.raises(FormatError, match="'reranking' is not a list"):
-        _reranking([entry], {f"reranking/0/{own}": array for own, array in odd.items()}, tmp_path)
+        _reranking(
+            {"reranking": [entry]},
+            {f"reranking/0/{own}": array for own, array in odd.items()},
+            tmp_path,
+        )
 
 
 def test_weights_of_an_older_form_are_taken(fitted, small):
@@ -128,7 +132,7 @@ def test_weights_of_an_older_form_are_taken(fitted, small):
     from geomm_plugin.storage import _reranking
 
     old = {"source": "en", "target": "es", "weights": {"letters": 0.4, "letters^0.5": 0.1}}
-    learnt, rest = _reranking([old], {"matrix/en": np.eye(2)}, None)
+    learnt, rest = _reranking({"reranking": [old]}, {"matrix/en": np.eye(2)}, None)
     assert learnt["en", "es"] == old["weights"] and list(rest) == ["matrix/en"]
     space = fitted.map(small[0])
     plain = space.translate("parliament", "en", "es", retrieval=Reranked(weights=old["weights"]))

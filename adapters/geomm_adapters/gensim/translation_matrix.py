@@ -41,9 +41,8 @@ from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.storage import (
     describe_mapper,
     mapper_arrays,
+    mapper_of,
     parse_description,
-    restore_mapper,
-    unfitted_mapper,
 )
 
 SOURCE, TARGET = "source", "target"
@@ -210,8 +209,7 @@ class TranslationMatrix:
         path = Path(fname)
         header, arrays = _read(path)
         description = parse_description(header.get("mapper", ""), path)
-        mapper = unfitted_mapper(description, path)
-        restore_mapper(mapper, description, _part(arrays, "mapper"), path)
+        mapper = mapper_of(description, _part(arrays, "mapper"), path, path)
         try:
             packed, words = parse_json(header["languages"]), parse_json(header["words"])
             source, target = (unpack(packed[n], _part(arrays, n)) for n in (SOURCE, TARGET))
