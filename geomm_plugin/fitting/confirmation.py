@@ -1,19 +1,14 @@
 """[fit] Whether maps found translations, as far as can be said without a dictionary.
 
-    split-half agreement >= 0.5, of rotations 0.75     pairs confirm each other
-    cognate precision    >= 0.05                       words of alike spelling are translations
-
-Whatever is known must hold. With the mutual pairs of the maps in two random halves:
+With the mutual pairs of the maps in two random halves, and cognates, words of alike spelling:
 
     R = rotation fitted on one half, and for three rounds on what its own words pair up to
     split-half agreement = share of the other half whose best by CSLS after R is its partner
     cognate precision = share of the cognates that the maps translate to each other, by CSLS
 
-Right maps agree with *one* rotation, whichever pairs it is fitted on; wrong ones find as many
-mutual pairs, as near to each other, but each half asks for another rotation. The pairs of rotations
-were chosen by a rotation, so a rotation finds many of them again even where all are wrong: they
-need more. Maps never saw a letter: right ones find cognates all the same, wrong ones none. Reports
-call the two `recover` and `witnessed` (docs, "No dictionary?").
+Right maps agree with *one* rotation, whichever pairs it is fitted on; of wrong ones each half asks
+for another. Pairs that were chosen by a rotation are found by one again even where they are wrong:
+they need more. Reports call the two `recover` and `witnessed` (docs, "No dictionary?").
 """
 
 from __future__ import annotations

@@ -4,15 +4,7 @@
 
 Every method that learns from its own translations is a walk through `rounds`; what differs is the
 fit, how pairs are found, and when it ends (often on a `Plateau` of the mean CSLS of the mutual
-pairs, which says how good maps are without a dictionary). `induce` finds pairs by CSLS:
-
-- `mutual`: words that are each other's best translation, each pair labelled with its CSLS: what
-  the maps are sure of counts more.
-- `union`: the best translation of every word, in both directions, as the GeoMM paper does; a pair
-  found twice counts twice.
-
-Candidates are shortlisted (`geomm_plugin.retrieval.both_ways`): the few pairs that a list misses
-are missed in one round of many. The lists of one search can serve the next rounds, too.
+pairs, which says how good maps are without a dictionary).
 """
 
 from __future__ import annotations
@@ -20,17 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector
+from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
-from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval.both_ways import Shortlist, best_neighbors
-from geomm_plugin.rows import Rows
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
@@ -87,6 +78,13 @@ class Plateau:
         return self.stalled >= self.patience
 
 
+class Paired(NamedTuple):
+    """Pairs that maps found, and the mean CSLS of those that are mutual."""
+
+    pairs: RowPairs
+    mean_csls: float
+
+
 @dataclass(frozen=True)
 class Induced:
     """The pairs that maps find by themselves, and the mean CSLS of those that are mutual."""
@@ -109,15 +107,21 @@ def induce(
     induction: Induction,
     listed: Mapping[LanguagePair, Shortlist | None] | None = None,
 ) -> Induced:
-    """Translate the most frequent words of each pair of languages, in tiles, and pair them up.
+    """Translate the most frequent words of each pair of languages by CSLS, and pair them up.
+
+    Candidates are shortlisted (`geomm_plugin.retrieval.both_ways`): the few pairs that a list
+    misses are missed in one round of many.
 
     Parameters
     ----------
+    induction
+        "mutual": words that are each other's best; what the maps are sure of counts more. "union":
+        the best of every word, in both directions; a pair found twice counts twice.
     listed
         What an earlier search among the same words listed; by default they are searched anew.
     """
     languages = {language for edge in edges for language in edge}
-    mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
+    mapped = {name: unit_images(vectors[name][:words], maps[name]) for name in languages}
     pairs: dict[LanguagePair, RowPairs] = {}
     best_of: dict[LanguagePair, RowIndices] = {}
     means = []
@@ -126,30 +130,20 @@ def induce(
     for source, target in edges:
         own, x, z = listed[source, target], mapped[source], mapped[target]
         best = best_neighbors(x, z) if own is None else own.best(x, z)
-        rows, columns, scores = best.mutual()
-        labels = soft_labels(scores) if induction == "mutual" else None
+        pairs[source, target], mean = sure_pairs(*best.mutual())
         if induction == "union":
             rows = np.concatenate([np.arange(len(best.forth)), best.back])
             columns = np.concatenate([best.forth, np.arange(len(best.back))])
-        pairs[source, target] = RowPairs(rows, columns, labels=labels)
+            pairs[source, target] = RowPairs(rows, columns)
         best_of[source, target] = best.forth
-        means.append(float(scores.mean()) if len(scores) else -1.0)
+        means.append(mean)
     return Induced(pairs, float(np.mean(means)), words, listed, best_of)
 
 
-def soft_labels(scores: Vector) -> Vector:
-    """Return labels in proportion to CSLS, 1 on average."""
-    labels: Vector = np.maximum(scores, MIN_LABEL)
-    return labels / labels.mean() if len(labels) else labels
-
-
-def _unit_rows(vectors: Rows, matrix: Matrix, words: int) -> Matrix:
-    mapped = np.empty((min(words, len(vectors)), matrix.shape[1]), np.float32)
-    narrow = matrix.astype(np.float32)
-    for start in range(0, len(mapped), BLOCK_ROWS):
-        part = slice(start, min(start + BLOCK_ROWS, len(mapped)))
-        mapped[part] = unit(vectors[part] @ narrow)
-    return mapped
+def sure_pairs(rows: RowIndices, columns: RowIndices, scores: Vector) -> Paired:
+    """Return mutual pairs, each labelled with its CSLS (1 on average), and their mean CSLS."""
+    pairs = weighted_pairs(rows, columns, np.maximum(scores, MIN_LABEL))
+    return Paired(pairs, float(scores.mean()) if len(scores) else -1.0)
 
 
 def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import Mask, RowIndices, Vector
+from geomm_plugin.arrays import Vector
 from geomm_plugin.dictionary import Dictionaries, Dictionary, as_dictionaries
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import NotFittedError, ParameterError
@@ -79,38 +79,29 @@ def learn_reranking(
             f"The words have {PARTS} parts, of which 1 or more teach, not {folds}."
         )
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
-    known = {
-        (source, target): Dictionary(
-            pair for pair in given if pair[0] in languages[source] and pair[1] in languages[target]
-        )
-        for (source, target), given in as_dictionaries(dictionaries).items()
-    }
+    known = dict.fromkeys(combinations(languages, 2), Dictionary([]))
+    if mapper.needs_dictionary:
+        known = {
+            (source, target): Dictionary(
+                (x, z) for x, z in given if x in languages[source] and z in languages[target]
+            )
+            for (source, target), given in as_dictionaries(dictionaries).items()
+        }
     chosen = replace(chosen, features=chosen.features or FEATURES, weights="fixed")
-    enough = {
-        pair: given
-        for pair, given in known.items()
-        if mapper.needs_dictionary and len({source for source, _ in given}) >= MIN_WORDS
-    }
-    choices = _choices(mapper, languages, known, list(enough), chosen, folds, seed)
+    enough = [own for own in known if len({source for source, _ in known[own]}) >= MIN_WORDS]
+    choices = _choices(mapper, languages, known, enough, chosen, folds, seed)
     learnt = {pair: _learnt(own, known[pair], chosen, seed) for pair, own in choices.items()}
-    asked = list(known) if mapper.needs_dictionary else list(combinations(languages, 2))
-    if others := [pair for pair in asked if pair not in learnt]:
-        space = _space(mapper, languages, known if mapper.needs_dictionary else {})
+    if others := [pair for pair in known if pair not in learnt]:
+        fitted = mapper
+        try:
+            mapper.state()
+        except NotFittedError:
+            fitted = mapper.clone().fit(languages, known if mapper.needs_dictionary else {})
+        space = fitted.map(languages)
         for pair in others:
-            own = known.get(pair, ()) if mapper.needs_dictionary else ()
-            learnt[pair] = _induced(space, pair, own, chosen)
+            learnt[pair] = _induced(space, pair, known[pair], chosen)
     mapper.reranking_ = learnt
     return learnt
-
-
-def _space(
-    mapper: Mapper, languages: Mapping[str, Embeddings], dictionaries: Mapping[Pair, Dictionary]
-) -> SharedSpace:
-    try:
-        mapper.state()
-    except NotFittedError:
-        mapper = mapper.clone().fit(languages, dictionaries)
-    return mapper.map(languages)
 
 
 def _choices(
@@ -135,9 +126,9 @@ def _choices(
         )
         space = mapper.clone().fit(languages, kept).map(languages)
         for pair in teaching:
-            own = aside[pair]
-            index = _index(space, pair, replace(retrieval, weights=Learnt({}, list(kept[pair]))))
-            found[pair].append(_choices_of_part(index, space, pair, own))
+            known = replace(retrieval, weights=Learnt({}, list(kept[pair])))
+            index = known.index(*(space.unit_rows(language) for language in pair))
+            found[pair].append(_choices_of_part(index, space, pair, aside[pair]))
     return {pair: Choices.joined(own) for pair, own in found.items()}
 
 
@@ -148,10 +139,6 @@ def _parts(dictionary: Dictionary, seed: int) -> dict[str, int]:
     return dict(zip(words, numbers.tolist(), strict=True))
 
 
-def _index(space: SharedSpace, pair: Pair, retrieval: Reranked) -> RerankedIndex:
-    return retrieval.index(*(space.unit_rows(language) for language in pair))
-
-
 def _choices_of_part(
     index: RerankedIndex, space: SharedSpace, pair: Pair, dictionary: Dictionary
 ) -> Choices:
@@ -160,23 +147,17 @@ def _choices_of_part(
     words = list(dict.fromkeys(word for word, _ in dictionary))
     queries = space.queries(words, source)
     candidates = index.candidates(queries)
+    number_of = {word: number for number, word in enumerate(words)}
+    size, row_of = len(space[target]), space[target].row_of
+    gold = [number_of[word] * size + row_of[other] for word, other in dictionary]
+    keys = np.arange(len(words))[:, None] * size + candidates.columns
     return Choices(
         candidates.base,
         candidates.numbers,
         index.table(queries, candidates),
-        _is_correct(candidates.columns, words, dictionary, space[target]),
+        np.isin(keys, gold) & (candidates.columns >= 0),
         index.log_ranks(queries),
     )
-
-
-def _is_correct(
-    columns: RowIndices, words: list[str], dictionary: Dictionary, target: Embeddings
-) -> Mask:
-    number_of = {word: number for number, word in enumerate(words)}
-    gold = [number_of[word] * len(target) + target.row_of[other] for word, other in dictionary]
-    keys = np.arange(len(words))[:, None] * len(target) + columns
-    is_correct: Mask = np.isin(keys, gold) & (columns >= 0)
-    return is_correct
 
 
 def _learnt(choices: Choices, dictionary: Dictionary, retrieval: Reranked, seed: int) -> Learnt:

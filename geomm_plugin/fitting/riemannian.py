@@ -3,13 +3,10 @@
     min over U_L orthogonal, B positive definite of  loss(U, B),     A_L = U_L B^(1/2)
 
 The score of two words is x U_s B U_t' z'. The search starts from the maps A of a mapper that is
-solved already (geomm for two languages, geomm_multi for more). As rotations and a metric these are
-
-    B^(1/2) = mean of (A_L' A_L)^(1/2),     U_L = the rotation nearest to A_L B^(1/2)
-
-which for GeoMM gives A_L = U_L B^(1/2) back. `minimize` ends a search on relative progress of the
-cost: a gradient norm relative to the start "converges" far from the minimum. Jawanpuria, Balgovind,
-Kunchukuttan, Mishra (TACL 2019): "we only need to supply the objective function".
+solved already (geomm for two languages, geomm_multi for more), B^(1/2) = mean of (A_L' A_L)^(1/2)
+and U_L = the rotation nearest to A_L B^(1/2), and ends on relative progress of the cost: a gradient
+norm relative to the start "converges" far from the minimum. Jawanpuria, Balgovind, Kunchukuttan,
+Mishra (TACL 2019): "we only need to supply the objective function".
 """
 
 from __future__ import annotations

@@ -3,13 +3,11 @@
     maps_0 = fit(dictionary),   maps_r+1 = fit(dictionary + induce(maps_r))
 
 A search for pairs costs much more than a fit, so that a few rounds learn from what one search
-listed: for as long as the mean CSLS of the mutual pairs rises. Where they raised it there is
-another search, first among few words, then among all. Maps with a lower mean than those before are
-dropped. Where dictionaries can spare words, cross-fitting (`held_out`) decides on the first round,
-which must beat the plain fit on held-out words by more than chance, and has a veto on the last one.
-`induction="paper"` is the loop of Jawanpuria et al. (TACL 2019) to the letter instead:
-`published_loop`. Without a dictionary, `seeds` give pairs to begin with (`unsupervised`), which
-count as induced. Measurements: docs, "Small dictionaries".
+listed, for as long as the mean CSLS of the mutual pairs rises; then there is another search, first
+among few words, then among all. Where dictionaries can spare words, cross-fitting (`held_out`)
+decides on the first round, and has a veto on the last one. `published_loop` is that of Jawanpuria
+et al. (TACL 2019) to the letter. Without a dictionary, `seeds` give pairs to begin with
+(`unsupervised`), which count as induced. Measurements: docs, "Small dictionaries".
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@
     seed pairs -> rotations among 2,000 words -> the method's own maps among 4,000 words
 
 Each stage is rounds of fitting and pairing up in which nothing given is kept: most pairs of a seed
-are wrong, and every round must be free to drop them. Each pair counts by its CSLS; a stage ends
-when the mean CSLS has not risen for some rounds. The first seed whose maps are confirmed (see
-`confirmation`) is taken, else the one whose pairs agree most. Pairs of a seed by spelling are
-spread over the whole vocabulary and skip the rotations; such seeds are noisy, so that the spelling
-bonus is kept for more rounds, also among 10,000 words, before the method goes on by vectors alone.
+are wrong. A stage ends when the mean CSLS has not risen for some rounds. The first seed whose maps
+are confirmed (`confirmation`) is taken, else the one whose pairs agree most. Pairs by spelling are
+spread over the whole vocabulary and skip the rotations; they are noisy, so that the spelling bonus
+is kept for more rounds, also among 10,000 words, before the method goes on by vectors alone.
 """
 
 from __future__ import annotations
@@ -34,17 +33,16 @@ from geomm_plugin.fitting.confirmation import (
     needed_agreement,
     split_half_agreement,
 )
-from geomm_plugin.fitting.induction import Plateau, rounds
+from geomm_plugin.fitting.induction import Paired, Plateau, rounds, sure_pairs
 from geomm_plugin.fitting.moments import cross
 from geomm_plugin.fitting.seeds import Language, Seed, as_seed
-from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import unit_images
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.retrieval import PairBonus, mutual_neighbors
 from geomm_plugin.rows import Rows
 
 MIN_CSLS_GAIN = 5e-3  # of the best mean CSLS so far, relative; a smaller rise counts as none
-LEAST_WEIGHT = 1e-3  # CSLS that the weight of a pair does not fall below
 
 # From pairs to the maps of both languages.
 PairFit: TypeAlias = Callable[[RowPairs], tuple[Matrix, Matrix]]
@@ -145,13 +143,6 @@ OWN_MAPS = Stage(words=4000, max_rounds=40, patience=6)
 WITH_LETTERS = Stage(words=10_000, max_rounds=8, patience=3)
 
 
-class Paired(NamedTuple):
-    """The mutual best of some maps, each weighted by its CSLS, and their mean CSLS."""
-
-    pairs: RowPairs
-    mean_csls: float
-
-
 class Growth(NamedTuple):
     """The last maps of a stage, and the mutual pairs that they find."""
 
@@ -183,7 +174,9 @@ def grow(
     walk = rounds(
         Paired(pairs, -np.inf),
         lambda paired: fit(paired.pairs),
-        lambda maps: mutual_pairs(x, z, *maps, inside),
+        lambda maps: sure_pairs(
+            *mutual_neighbors(unit_images(x, maps[0]), unit_images(z, maps[1]), bonus=inside)
+        ),
     )
     for last in islice(walk, stage.max_rounds):
         if not len(last.found.pairs) or plateau.is_reached(last.found.mean_csls):
@@ -198,17 +191,6 @@ def rotation(x: Matrix | Rows, z: Matrix | Rows) -> PairFit:
         return polar(cross(x, z, pairs)), np.eye(z.shape[1])
 
     return fit
-
-
-def mutual_pairs(
-    x: Matrix, z: Matrix, source: Matrix, target: Matrix, raised: PairBonus | None = None
-) -> Paired:
-    """Return the pairs that are each other's best after the maps, and their mean CSLS."""
-    rows, columns, scores = mutual_neighbors(
-        unit_images(x, source), unit_images(z, target), bonus=raised
-    )
-    pairs = weighted_pairs(rows, columns, np.maximum(scores, LEAST_WEIGHT))
-    return Paired(pairs, float(scores.mean()) if len(scores) else -1.0)
 
 
 def hub_edges(languages: Mapping[str, Language], hub: str | None = None) -> list[LanguagePair]:

@@ -25,11 +25,11 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fit_report import FitReport
-from geomm_plugin.fitting.induction import Plateau, rounds
+from geomm_plugin.fitting.induction import Paired, Plateau, rounds
 from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import SortedRows
-from geomm_plugin.fitting.unsupervised import Paired, PairFit, UnsupervisedMapper, rotation
+from geomm_plugin.fitting.unsupervised import PairFit, UnsupervisedMapper, rotation
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.mappers.msf import MSF
 from geomm_plugin.registry.parameters import AtLeast, Within

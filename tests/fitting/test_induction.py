@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin.dictionary import RowPairs
-from geomm_plugin.fitting.induction import induce, join_all, join_mutual, soft_labels
+from geomm_plugin.fitting.induction import induce, join_all, join_mutual, sure_pairs
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import make_toy
 
@@ -67,11 +67,13 @@ def test_joining_counts_once_or_twice():
 
 
 def test_induced_pairs_are_labelled_by_their_csls_and_the_dictionary_by_one():
-    labels = soft_labels(np.array([0.1, 0.3, -0.2]))
-    assert np.allclose(labels, np.array([0.1, 0.3, 0.001]) * 3 / 0.401)
-    assert len(soft_labels(np.empty(0))) == 0
+    rows = np.array([0, 1, 5])
+    found, mean = sure_pairs(rows, np.array([0, 1, 6]), np.array([0.1, 0.3, -0.2]))
+    assert np.allclose(found.labels, np.array([0.1, 0.3, 0.001]) * 3 / 0.401)
+    assert mean == pytest.approx(0.2 / 3)
+    assert sure_pairs(rows[:0], rows[:0], np.empty(0)).mean_csls == -1
     dictionary = RowPairs(np.array([5, 0]), np.array([5, 0]))
-    induced = RowPairs(np.array([0, 1, 5]), np.array([0, 1, 6]), labels=labels)
-    both = join_mutual(dictionary, induced)
-    found = dict(zip(zip(both.source, both.target, strict=True), both.label(), strict=True))
-    assert found == {(0, 0): 1.0, (1, 1): labels[1], (5, 5): 1.0, (5, 6): labels[2]}
+    both = join_mutual(dictionary, found)
+    label_of = dict(zip(zip(both.source, both.target, strict=True), both.label(), strict=True))
+    expected = {(0, 0): 1.0, (1, 1): found.labels[1], (5, 5): 1.0, (5, 6): found.labels[2]}
+    assert label_of == expected

@@ -55,19 +55,6 @@ def test_the_discriminator_learns_to_tell_languages_apart_and_the_map_moves():
     assert is_right.mean() > 0.9
 
 
-@pytest.mark.skipif(not WITH_TORCH, reason="make test-torch installs it")
-def test_the_cost_of_a_long_run_is_told_before_its_first_step(monkeypatch):
-    from geomm_plugin.fitting.seeds import adversarial
-
-    events = []
-    monkeypatch.setattr(adversarial.Game, "cool", lambda *_: events.append("epoch"))
-    monkeypatch.setattr(adversarial, "seconds_of_a_step", lambda game: 3600.0)
-    monkeypatch.setattr(adversarial.warnings, "warn", lambda text, **_: events.append(text))
-    x = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
-    as_seed("adversarial:epochs=1,steps=2,hidden=4").train(x, x)
-    assert "2.0 CPU hours" in events[0] and events[1:] == ["epoch"]
-
-
 def test_games_differ_in_their_random_seed_only():
     starts = get_mapper("adv_refine", seed=7, games=3).starts()
     assert [seed.seed for seed in starts] == [7, 8, 9]

@@ -1,29 +1,23 @@
 """Pairs by structure: words whose similarities within their own language are most alike.
 
-With X the n most frequent words, centered, and K = XX':
-
-    F = X (X'X)^((p-1)/2)      so that F F' = K^p:  p = 1 is K itself, p = 1/2 its square root
-    profile of a word = its row of K^p, sorted, in few quantiles, and normalized
-
-Translations have like profiles: a word with few near neighbours in one language has few in the
-other. The root holds the strongest directions back, which frequency and topic fill.
+With X the n most frequent words, centered, K = XX', F = X (X'X)^((p-1)/2), so that F F' = K^p (the
+root, p = 1/2, holds the directions back that frequency and topic fill), and the profile of a word
+its row of K^p, sorted, in few quantiles, and normalized:
 
 - `sorted_rows`: the best by CSLS of the profiles, both ways. Artetxe, Labaka, Agirre: "A robust
   self-learning method for fully unsupervised cross-lingual mappings of word embeddings", ACL 2018.
 - `gromov_wasserstein`: the mutual largest entries of a fused coupling of the most frequent words,
 
     max over couplings P of   ||F' P H||^2 / std + <P, L>  + eps entropy(P)
-
-  F and H of both languages; L says how likely a pair is before any structure is compared, each term
-  over its standard deviation, with i, j the ranks of the words and g how alike they are spelt:
-
     L = frequency (-|log(i + 10) - log(j + 10)|) + profile cosine(profile_i, profile_j)
         + spelling g(i, j)
 
-  Solved by M = F' P H, P = Sinkhorn((F M H' / std + L) / eps), with eps falling from 1 to 0.05, so
-  that only d x d matrices and one n x n coupling are needed. Alvarez-Melis and Jaakkola:
-  "Gromov-Wasserstein Alignment of Word Embedding Spaces", EMNLP 2018, for the problem; the prior by
-  frequency and the root of the kernels are this package's own (docs, "No dictionary?").
+  F and H of both languages; L says how likely a pair is before any structure is compared, each term
+  over its standard deviation, with i, j the ranks of the words and g how alike they are spelt.
+  Solved by M = F' P H, P = Sinkhorn((F M H' / std + L) / eps), with eps falling from 1 to 0.05.
+  Alvarez-Melis and Jaakkola: "Gromov-Wasserstein Alignment of Word Embedding Spaces", EMNLP 2018,
+  for the problem; the prior by frequency and the root are this package's own (docs, "No
+  dictionary?").
 """
 
 from __future__ import annotations

@@ -3,13 +3,11 @@
     min over rotations Q and couplings P of   ||X Q - P Z||^2
 
 Start: the convex relaxation  min over couplings P of ||K_x P - P K_z||^2  by Frank-Wolfe on the
-most frequent words, with K = (XX') o (XX'), the squared cosines; Q = polar(X'PZ). (With K = XX' of
-centered words K 1 = 0, so that the uniform coupling is a minimum, and what is found hangs on
-rounding; squares have other sums for other words, wherever the center is.) Then, at each step,
-some words of each language are drawn, P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ:
-Q = polar((1 - rate) Q + rate polar(X'PZ)), with a rate that falls.
-Grave, Joulin, Berthet: "Unsupervised Alignment of Embeddings with Wasserstein Procrustes", AISTATS
-2019.
+most frequent words, with K = (XX') o (XX'), the squared cosines; Q = polar(X'PZ). (With K = XX' the
+uniform coupling would be a minimum.) Then, at each step, some words of each language are drawn,
+P = Sinkhorn(X Q Z' / eps), and Q moves towards X'PZ: Q = polar((1 - rate) Q + rate polar(X'PZ)),
+with a rate that falls. Grave, Joulin, Berthet: "Unsupervised Alignment of Embeddings with
+Wasserstein Procrustes", AISTATS 2019.
 """
 
 from __future__ import annotations
