@@ -1,13 +1,7 @@
-"""[fit] Closed forms with a lambda: chosen by validation, or by the rule of the mixture.
+"""[fit] Methods with a lambda: the number given, or the best on held-out words.
 
 For each fold, maps are fitted for every candidate on the training part and translate the held-out
-words; the candidate of the best mean P@1 is taken: one for each
-dictionary, or one for all. The mixture of GeoMM with regression both ways is
-
-    W = Q [ (Q' M R)_ij / (a_i c_j + lambda (1 + mu (a_i + c_j))) ] R'
-
-A = Q diag(a) Q' and C = R diag(c) R' are the variances of the source's and the target's words, a
-and c in units of their means; M = sum of y x z' over the pairs. Docs, "What geomm_plus is made of".
+words; the candidate of the best mean P@1 is taken: one for each dictionary, or one for all.
 """
 
 from __future__ import annotations
@@ -17,19 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-import numpy as np
-
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.factorization import eigh
 from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.held_out import MapsOf, Pool, choose, splits
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.mapper import LinearMapper
 from geomm_plugin.registry.parameters import AtLeast
-
-LAMBDA_AT_ONE_PAIR_PER_DIMENSION = 10.0  # of the mixture
-BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in
-SMALLEST_DENOMINATOR = 1e-12  # those that are not above it are left out
 
 # A value of lambda, or "auto": the best on held-out words.
 Regularization: TypeAlias = Annotated[float, AtLeast(0)] | Literal["auto"]
@@ -90,42 +77,3 @@ class RegularizedMapper(HubMapper, Regularized):
     def solve(self, edge: Edge, regularization: float, report: FitReport) -> Matrix:
         """Return W at a given lambda."""
         return self.solutions(edge)(regularization)
-
-
-def solve_mixture(
-    cross: Matrix, source: Matrix, target: Matrix, regularization: float, mixture: float
-) -> Matrix:
-    """Return W from M = cross and the variances A = source and C = target."""
-    a, q = eigh(source)
-    c, r = eigh(target)
-    a, c = _relative(a)[:, None], _relative(c)
-    numerator = q.T @ cross @ r
-    denominator = a * c + regularization * (1 + mixture * (a + c))
-    usable = denominator > SMALLEST_DENOMINATOR
-    quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
-    W: Matrix = q @ quotient @ r.T
-    return W
-
-
-def mixture_weight(dimensions: float, pairs: int) -> float:
-    """Return lambda by its rule, 10 d / |Omega|."""
-    return LAMBDA_AT_ONE_PAIR_PER_DIMENSION * dimensions / pairs
-
-
-def with_background(own: Matrix, background: Matrix | None, share: float) -> Matrix:
-    """Return the dictionary's variance with a share of the vocabulary's, each at trace 1."""
-    if background is None or not share:
-        return own
-    mixed: Matrix = (1 - share) * _at_trace_one(own) + share * _at_trace_one(background)
-    return mixed
-
-
-def _relative(values: Matrix) -> Matrix:
-    """Return eigenvalues in units of their mean."""
-    mean = values.mean()
-    return values / mean if mean > 0 else values
-
-
-def _at_trace_one(variance: Matrix) -> Matrix:
-    trace = np.trace(variance)
-    return variance / trace if trace > 0 else variance

@@ -3,26 +3,23 @@
     min over W of   ||X W Z' - Y||^2 + lambda ( a c ||W||^2 + mu ( c ||X W||^2 + a ||W Z'||^2 ) )
 
 X and Z hold the dictionary's unique words, Y its labels; a and c are the mean eigenvalues of
-A = X'X = Q diag(a_i) Q' and C = Z'Z = R diag(c_j) R', so that lambda and mu have no units and
-mean the same for any dictionary and any vectors. The mu terms are the quadratic parts of least
-squares from X to Z and from Z to X, whose linear part is that of classification: M = X'YZ. So this
-is a mixture of GeoMM (mu = 0) with regression both ways, and a closed form as before:
+A = X'X = Q diag(a_i) Q' and C = Z'Z = R diag(c_j) R', so that lambda and mu have no units. The mu
+terms are the quadratic parts of least squares from X to Z and from Z to X, whose linear part is
+that of classification, M = X'YZ: a mixture of GeoMM (mu = 0) with regression both ways,
 
     W = Q [ (Q' M R)_ij / (a_i c_j + lambda (a c + mu (a_i c + a c_j))) ] R'  =  P diag(s) V'
     A_s = P diag(sqrt s),     A_t = V diag(sqrt s)
 
-Why: GeoMM divides by a_i c_j + lambda. Where a_i is small and c_j large, the product is no larger
-than elsewhere, and a direction that is mostly noise in one language is raised as if it were sure
-in both. The sum a_i + c_j stays large there. How much noise there is depends on how many pairs
-stand against how many dimensions: lambda = 10 d / |Omega| lay in the flat part of the optimum from
-150 to 3,500 pairs, so no words need be held out to choose it. Few rows estimate A badly, too, so a
-share of the variance of the most frequent words is mixed in, which costs one pass over them:
+GeoMM divides by a_i c_j + lambda: where a_i is small and c_j large, it raises a direction that is
+mostly noise in one language. The sum a_i + c_j stays large there. How much noise there is depends
+on how many pairs stand against how many dimensions, so that lambda = 10 d / |Omega| need not be
+chosen on held-out words. Few rows estimate A badly, too, so a share of the variance of the most
+frequent words is mixed in:
 
     A  <-  (1 - background) A / tr A  +  background G / tr G,       G = X_V'X_V,  and C alike
 
-Last, self-learning with pairs that are mutual nearest neighbours, kept only as far as it translates
-held-out words better (see `geomm_plugin.fitting.self_learning`). What was tried on the way, and
-what each part gains: docs, "What geomm_plus is made of".
+Last, self-learning (`geomm_plugin.fitting.self_learning`). What was tried on the way, and what each
+part gains: docs, "What geomm_plus is made of".
 """
 
 from __future__ import annotations
@@ -30,22 +27,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from geomm_plugin.arrays import Matrix
+from geomm_plugin.factorization import eigh
 from geomm_plugin.fit_report import Choice, FitReport
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.fitting.latent import Inference
 from geomm_plugin.fitting.moments import Moments, frequent_gram
-from geomm_plugin.fitting.regularized import (
-    BACKGROUND_WORDS,
-    Regularization,
-    mixture_weight,
-    solve_mixture,
-    with_background,
-)
+from geomm_plugin.fitting.regularized import Regularization
 from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.rows import Rows
+
+LAMBDA_AT_ONE_PAIR_PER_DIMENSION = 10.0
+BACKGROUND_WORDS = 10_000  # most frequent words whose variance is mixed in
+SMALLEST_DENOMINATOR = 1e-12  # those that are not above it are left out
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,11 +91,29 @@ class Mixture(HubMapper):
         """Return lambda: the number given, or 10 d / |Omega| (d the mean of two that differ)."""
         if self.regularization != "auto":
             return self.regularization
-        return mixture_weight(sum(moments.cross.shape) / 2, moments.pairs)
+        dimensions = sum(moments.cross.shape) / 2
+        return LAMBDA_AT_ONE_PAIR_PER_DIMENSION * dimensions / moments.pairs
 
     def _variance(self, own: Matrix, vectors: Rows) -> Matrix:
-        """Return the dictionary's variance with a share of the vocabulary's."""
+        """Return the dictionary's variance with a share of the vocabulary's, each at trace 1."""
         if not self.background:
             return own
         frequent = frequent_gram(vectors, BACKGROUND_WORDS)
-        return with_background(own, frequent, self.background)
+        own, frequent = (each / (np.trace(each) or 1) for each in (own, frequent))
+        mixed: Matrix = (1 - self.background) * own + self.background * frequent
+        return mixed
+
+
+def solve_mixture(
+    cross: Matrix, source: Matrix, target: Matrix, regularization: float, mixture: float
+) -> Matrix:
+    """Return W from M = cross and the variances A = source and C = target."""
+    a, q = eigh(source)
+    c, r = eigh(target)
+    a, c = (values / (max(values.mean(), 0) or 1) for values in (a, c))
+    numerator = q.T @ cross @ r
+    denominator = np.multiply.outer(a, c) + regularization * (1 + mixture * np.add.outer(a, c))
+    usable = denominator > SMALLEST_DENOMINATOR
+    quotient = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=usable)
+    W: Matrix = q @ quotient @ r.T
+    return W
