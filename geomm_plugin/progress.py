@@ -38,29 +38,19 @@ def shown(quiet: bool = False) -> Iterator[None]:
         with _logged(0.0 if _is_verbose.get() else LOGS_AFTER, quiet and not _is_verbose.get()):
             yield
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
 
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}", style="dim", markup=False),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(bar_width=30),
+        bars.TaskProgressColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("{task.fields[note]}", style="dim", markup=False),
     )
     # What goes to standard output passes above the bars, or straight on if it is a file or a pipe.
-    with Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=sys.stdout.isatty(),
-    ) as display:
+    above, console = sys.stdout.isatty(), Console(stderr=True)
+    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=above) as display:
         token = _display.set(display)
         try:
             yield
@@ -140,11 +130,11 @@ def task(label: str, total: float | None = None, unit: str = "") -> Iterator[Cal
 def _bar(label: str, total: float | None) -> Iterator[Callable[..., None]]:
     display = _display.get()
     if display is None:
-        yield _ignore
+        yield lambda amount, note: None
         return
     bar = display.add_task(printable(label), total=total, note="")
 
-    def advance(amount: float = 1, note: str = "") -> None:
+    def advance(amount: float, note: str) -> None:
         display.update(bar, advance=amount, note=printable(note))
 
     try:
@@ -159,7 +149,3 @@ def over(label: str, items: Sequence[T], unit: str = "") -> Iterator[T]:
         for item in items:
             yield item
             advance(1)
-
-
-def _ignore(amount: float = 1, note: str = "") -> None:
-    """Stand in for a bar that nobody sees."""
