@@ -194,38 +194,32 @@ def shortened(text: str, size: float, width: float) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """Maps [low, high] to [start, stop] in pixels, by value or by logarithm."""
+    """Maps [low, high] to [start, stop] in pixels."""
 
     low: float
     high: float
     start: float
     stop: float
-    logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
         """Return where a value stands."""
-        low, high = self._scale(self.low), self._scale(self.high)
-        share = (self._scale(value) - low) / (high - low)
+        share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.stop - self.start)
 
-    def ticks(self, count: int = 5) -> list[float]:
-        """Return about so many round values within the axis."""
-        if self.logarithmic:
-            exponents = range(
-                math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1
-            )
-            steps = (1,) if math.log10(self.high / self.low) > 2 else (1, 2, 5)
-            values = [step * 10.0**exponent for exponent in exponents for step in steps]
-        else:
-            step = round_step((self.high - self.low) / count)
-            first = math.ceil(self.low / step - 1e-9)
-            values = [round((first + n) * step, 10) for n in range(int(2 * count) + 2)]
-        low, high = self._scale(self.low), self._scale(self.high)
-        margin = 1e-9 * (high - low)  # of rounding
-        return [value for value in values if low - margin <= self._scale(value) <= high + margin]
+    def ticks(self, count: int = 5) -> list[tuple[float, str]]:
+        """Return about so many round values within the axis: where they stand, and their texts."""
+        length = self.high - self.low
+        step = round_step(length / count)
+        first = math.ceil(self.low / step - 1e-9)
+        values = [round((first + n) * step, 10) for n in range(2 * count + 2)]
+        return [(self(v), number(v, "g")) for v in values if v <= self.high + 1e-9 * length]
 
-    def _scale(self, value: float) -> float:
-        return math.log10(value) if self.logarithmic else value
+    def powers(self) -> list[tuple[float, str]]:
+        """Return such values, powers of ten at least, of an axis of their logarithms."""
+        steps = (1,) if self.high - self.low > 2 else (1, 2, 5)
+        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+        values = [power + math.log10(step) for power in powers for step in steps]
+        return [(self(v), number(10**v, "g")) for v in values if self.low <= v <= self.high]
 
 
 def round_step(length: float) -> float:
@@ -234,13 +228,10 @@ def round_step(length: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= length * (1 - 1e-9))
 
 
-def around(values: Iterable[float], *, logarithmic: bool = False) -> tuple[float, float]:
+def around(values: Iterable[float], least: float = 0.01) -> tuple[float, float]:
     """Return a range that holds all values with some room."""
     low, high = min(values := list(values)), max(values)
-    if logarithmic:
-        room = max((high / low) ** 0.08, 1.3)
-        return low / room, high * room
-    room = max(0.08 * (high - low), 0.01)
+    room = max(0.08 * (high - low), least)
     return low - room, high + room
 
 
@@ -320,7 +311,7 @@ def interval_chart(
         + " {} ({} to {})".format(*(number(x, form) for x in (one.value, one.low, one.high)))
         for one in intervals
     )
-    grid = _across(axis, top, bottom, width)
+    grid = _across(axis.ticks(), top, bottom, width)
     return Chart(title, described, width, bottom + 20, (*grid, *zero, *marks))
 
 
@@ -347,23 +338,22 @@ def line_chart(
     positive = [x for x in values if x > 1e-12]
     floor = min(positive, default=1.0) * (1 if len(positive) == len(values) else 0.1)
 
-    def shown(x: float) -> float:
-        return min(max(x, floor), 1e12)
+    def exponent(x: float) -> float:
+        return math.log10(min(max(x, floor), 1e12))
 
     marks, top = _legend([line.label for line in lines], width)
     heights = [v for line in lines for v in [y for _, y in line.points] + [*sum(line.ends, ())]]
-    limits = around(map(shown, values), logarithmic=True)
-    x_axis = Axis(*limits, 50, width - 14, logarithmic=True)
+    x_axis = Axis(*around(map(exponent, values), least=0.1), 50, width - 14)
     y_axis = Axis(*around(heights), height - 40, top + 10)
     for order, line in enumerate(lines):
-        across = [x_axis(shown(x)) for x, _ in line.points]
+        across = [x_axis(exponent(x)) for x, _ in line.points]
         if line.ends:
             below, above = (
                 zip(across, map(y_axis, end), strict=True) for end in zip(*line.ends, strict=True)
             )
             marks.append(Mark("band", (*below, *reversed([*above])), order))
         if line.chosen is not None:
-            x = x_axis(shown(line.chosen))
+            x = x_axis(exponent(line.chosen))
             marks.append(Mark("chosen", ((x, top + 6), (x, height - 40)), order))
         places = tuple(zip(across, [y_axis(y) for _, y in line.points], strict=True))
         marks.append(Mark("curve", places, order))
@@ -372,8 +362,9 @@ def line_chart(
         f"{line.label} {', '.join(f'{x:g}: {y:.3f}' for x, y in line.points)}" for line in lines
     )
     named = Mark("faint", ((width / 2, height - 4),), text=x_title, anchor="middle")
-    grid = *_up(y_axis, 50, width - 14), *_across(x_axis, top + 6, height - 40, width)
-    return Chart(title, described, width, height, (*grid, named, *marks))
+    up = _up(y_axis.ticks(), 50, width - 14)
+    grid = _across(x_axis.powers(), top + 6, height - 40, width)
+    return Chart(title, described, width, height, (*up, *grid, named, *marks))
 
 
 @dataclass(frozen=True)
@@ -515,11 +506,12 @@ def _legend(names: Sequence[str], width: float) -> tuple[list[Mark], float]:
     return marks, y + 6
 
 
-def _across(axis: Axis, top: float, bottom: float, width: float) -> list[Mark]:
+def _across(
+    ticks: Iterable[tuple[float, str]], top: float, bottom: float, width: float
+) -> list[Mark]:
     """Return a grid of upright lines with the values below them, as far as there is room."""
     marks, end = [], -math.inf
-    for value in axis.ticks():
-        x, text = axis(value), number(value, "g")
+    for x, text in ticks:
         marks.append(Mark("grid", ((x, top), (x, bottom))))
         half = text_width(text, LOOKS["faint"].size) / 2
         middle = min(max(x, half), width - half)
@@ -529,10 +521,9 @@ def _across(axis: Axis, top: float, bottom: float, width: float) -> list[Mark]:
     return marks
 
 
-def _up(axis: Axis, left: float, end: float) -> list[Mark]:
+def _up(ticks: Iterable[tuple[float, str]], left: float, end: float) -> list[Mark]:
     marks = []
-    for value in axis.ticks():
-        y, text = axis(value), number(value, "g")
+    for y, text in ticks:
         marks.append(Mark("grid", ((left, y), (end, y))))
         marks.append(Mark("faint", ((left - 6, y + 4),), text=text, anchor="end"))
     return marks

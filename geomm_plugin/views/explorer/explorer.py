@@ -15,7 +15,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import RowIndices, Vector
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.retrieval import Reranked, UnitRows
+from geomm_plugin.retrieval import Index, Reranked, UnitRows
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import fold
@@ -57,7 +57,8 @@ class Explorer:
                 )
         self._vocabularies = {lang: self._spaces[0][lang].words for lang in self.languages}
         self._searches = {lang: WordSearch(words) for lang, words in self._vocabularies.items()}
-        self._lock = threading.Lock()  # of indexes: they are made, and asked, one at a time
+        self._making = threading.Lock()
+        self._locks: dict[Index, threading.Lock] = {}  # an index answers one question at a time
 
     def about(self) -> dict[str, Any]:
         """Return the languages, the mappers, and words to begin with."""
@@ -74,7 +75,9 @@ class Explorer:
         """Map the words of the first space, and open what was saved of it."""
         for language in progress.over("Preparing", self.languages, "languages"):
             self.picture(0, language, 0)
-            self.translate(0, language, 0, "csls")
+            for target in self.languages:
+                if target != language:
+                    self._spaces[0].index(language, target, "csls")
 
     def search(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """Return words that begin with a text, in one language or all; the nearest to it first."""
@@ -124,8 +127,10 @@ class Explorer:
         space, row = self._space(mapper), self._row(language, row)
         query = space.unit_rows(language).take(np.array([row]))
         count = min(count, len(self._vocabularies[target]))
-        with self._lock:
+        with self._making:
             index = space.index(language, target, retrieval)
+            lock = self._locks.setdefault(index, threading.Lock())
+        with lock:
             if isinstance(index, RerankedIndex):
                 nearest, probabilities = index.search_with_probabilities(query, count)
                 reasons = _reasons(index, query, nearest.indices[0], probabilities[0])
