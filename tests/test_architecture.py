@@ -38,7 +38,7 @@ FLOOR_OF = {name: number for number, names in enumerate(FLOORS.values()) for nam
 # Lines that a room may have, docstrings included. What needs more pays with a deletion elsewhere:
 # a number here may fall; one that rises needs a reason in the commit.
 BUDGETS = {
-    ("errors", "lazy", "text", "progress", "arrays", "factorization", "__init__", "__main__"): 780,
+    ("errors", "lazy", "text", "progress", "arrays", "factorization", "__init__", "__main__"): 760,
     ("registry",): 800,
     ("rows", "embeddings", "dictionary", "language_graph", "normalize", "formats"): 1800,
     ("source_file",): 80,
@@ -50,7 +50,7 @@ BUDGETS = {
     ("retrieval",): 4050,
     ("evaluation",): 4850,
     ("alignment",): 1600,
-    ("views",): 1770,
+    ("views",): 1765,
     ("cli",): 3500,
     ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
