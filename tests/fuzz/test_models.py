@@ -133,7 +133,7 @@ def test_translation_matrices(folder, data):
     else:
         remarks, arrays = read_arrays(good)
         del remarks["sha256"]
-        name = data.draw(st.sampled_from(["languages", "words", "mapper"]))
+        name = data.draw(st.sampled_from(["keyed_vectors", "words", "mapper"]))
         changed = data.draw(changed_json(json.loads(remarks[name])))
         if name == "mapper" and isinstance(changed, dict):
             changed["checksum"] = _checksum(changed)

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from geomm_adapters.gensim.keyed_vectors import keyed_vectors_of
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.errors import DictionaryError, FormatError, ParameterError
 from geomm_plugin.factorization import solve
@@ -102,8 +103,8 @@ def intersection_align_gensim(
 
 
 def _keyed_vectors(model: Any) -> Any:
-    keyed_vectors = getattr(model, "wv", model)
-    if not hasattr(keyed_vectors, "key_to_index"):
+    keyed_vectors = keyed_vectors_of(model)
+    if keyed_vectors is None:
         raise FormatError(
             f"A {type(model).__name__} is no model of gensim. Give a Word2Vec or FastText model, "
             "or KeyedVectors; to_keyedvectors() makes them of Embeddings."

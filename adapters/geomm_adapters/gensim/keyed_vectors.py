@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
 
+def keyed_vectors_of(source: Any) -> Any:
+    """Return the KeyedVectors that an object is, or holds as `.wv`; None if it is another one."""
+    keyed_vectors = getattr(source, "wv", source)
+    return keyed_vectors if hasattr(keyed_vectors, "key_to_index") else None
+
+
 def from_keyedvectors(keyed_vectors: Any) -> Embeddings:
     """Take words and vectors from a KeyedVectors or a gensim model; vectors are not copied."""
     keyed_vectors = getattr(keyed_vectors, "wv", keyed_vectors)
@@ -51,18 +57,29 @@ def to_keyedvectors(embeddings: Embeddings, dtype: npt.DTypeLike | None = None) 
         they had before.
     """
     try:
-        from geomm_adapters.gensim.subword_vectors import SubwordKeyedVectors, fill
+        from geomm_adapters.gensim.subword_vectors import SubwordKeyedVectors
     except ImportError:
         raise missing_extra("to_keyedvectors", "gensim") from None
     from gensim.models import KeyedVectors
 
+    embeddings = embeddings.distinct()
     kind = np.dtype(dtype or embeddings.rows.raw.dtype)
     keyed_vectors = (
         SubwordKeyedVectors(embeddings, kind)
         if embeddings.subwords is not None
         else KeyedVectors(embeddings.dimension, dtype=kind)
     )
-    fill(keyed_vectors, embeddings, kind)
+    vectors, start = np.empty((len(embeddings), embeddings.dimension), kind), 0
+    for block in embeddings.blocks():
+        vectors[start : start + len(block)] = block
+        start += len(block)
+    keyed_vectors.index_to_key = list(embeddings.words)
+    keyed_vectors.key_to_index = dict(embeddings.row_of)
+    keyed_vectors.vectors = vectors
+    keyed_vectors.next_index = len(embeddings)
+    keyed_vectors.expandos = {"count": np.arange(len(embeddings), 0, -1)}
+    for name, array in embeddings.attributes.items():
+        keyed_vectors.expandos[name] = array.copy()
     return keyed_vectors
 
 
@@ -83,26 +100,19 @@ def align_keyedvectors(
     mapper
         A registered name, or a mapper with your own parameters, which is fitted.
     """
-    fitted = as_mapper(mapper)
-    fitted.fit(keyed_vectors, as_dictionaries(keyed_vectors, word_pairs))
-    space = fitted.map(keyed_vectors)
-    return {language: to_keyedvectors(space[language]) for language in keyed_vectors}
-
-
-def as_dictionaries(
-    languages: Iterable[str], word_pairs: Iterable[tuple[str, str]] | Dictionaries
-) -> Dictionaries:
-    """Give a bare list of pairs the languages that it belongs to."""
+    names = list(keyed_vectors)
     if isinstance(word_pairs, Mapping):
-        return cast(Dictionaries, word_pairs)
-    names = list(languages)
-    if len(names) != 2:
+        dictionaries = cast(Dictionaries, word_pairs)
+    elif len(names) == 2:
+        dictionaries = {(names[0], names[1]): word_pairs}
+    else:
         raise LanguagesError(
             f"A list of word pairs belongs to two languages; there are {len(names)} "
             f"({', '.join(names)}). Give a dictionary for each pair, such as "
             "{('en', 'es'): pairs}."
         )
-    return {(names[0], names[1]): word_pairs}
+    space = as_mapper(mapper).fit(keyed_vectors, dictionaries).map(keyed_vectors)
+    return {language: to_keyedvectors(space[language]) for language in names}
 
 
 def _subword_vector(keyed_vectors: Any, word: str) -> Vector | None:

@@ -42,23 +42,3 @@ class SubwordKeyedVectors(KeyedVectors):  # type: ignore[misc]
         except UnknownNameError as error:
             raise KeyError(f"Key '{key}' not present, and it has no known subword") from error
         return made / np.linalg.norm(made) if norm else made
-
-
-def fill(keyed_vectors: KeyedVectors, embeddings: Embeddings, dtype: np.dtype[Any]) -> None:
-    """Put words, vectors and attributes into an empty KeyedVectors: one copy, made in blocks."""
-    vectors = np.empty((len(embeddings), embeddings.dimension), dtype)
-    start = 0
-    for block in embeddings.blocks():
-        vectors[start : start + len(block)] = block
-        start += len(block)
-    words, attributes = list(embeddings.words), dict(embeddings.attributes)
-    if len(embeddings.row_of) < len(words):
-        first = np.array(sorted(embeddings.row_of.values()))
-        words, vectors = [words[row] for row in first], vectors[first]
-        attributes = {name: array[first] for name, array in attributes.items()}
-    attributes.setdefault("count", np.arange(len(words), 0, -1))
-    keyed_vectors.index_to_key = words
-    keyed_vectors.key_to_index = {word: row for row, word in enumerate(words)}
-    keyed_vectors.vectors = vectors
-    keyed_vectors.next_index = len(words)
-    keyed_vectors.expandos = {name: array.copy() for name, array in attributes.items()}

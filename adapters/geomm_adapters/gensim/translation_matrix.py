@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from geomm_adapters.gensim.packed_vectors import pack, unpack
+from geomm_adapters.gensim.keyed_vectors import keyed_vectors_of, to_keyedvectors
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import (
@@ -183,19 +183,29 @@ class TranslationMatrix:
         )
 
     def save(self, fname: str | Path) -> None:
-        """Save the mapper and both vocabularies to one file of arrays (safetensors)."""
+        """Save the mapper and both vocabularies to one file of arrays (safetensors).
+
+        KeyedVectors come back as KeyedVectors, all else as Embeddings; fastText's come back without
+        subwords, for which translate() takes the model again, as source_lang_vec.
+        """
         from safetensors.numpy import save
 
         mapper = self._fitted()
         arrays = {f"mapper/{name}": array for name, array in mapper_arrays(mapper).items()}
-        packed = {}
-        for name, vectors in ((SOURCE, self.source_lang_vec), (TARGET, self.target_lang_vec)):
-            packed[name], named_arrays = pack(vectors)
-            arrays |= {f"{name}/{key}": array for key, array in named_arrays.items()}
+        sides = {SOURCE: self.source_lang_vec, TARGET: self.target_lang_vec}
+        for name, vectors in sides.items():
+            embeddings = as_embeddings(vectors)
+            words = json.dumps(list(embeddings.words)).encode()
+            arrays[f"{name}/words"] = np.frombuffer(words, np.uint8)
+            arrays[f"{name}/vectors"] = embeddings.vectors
+            for attribute, values in embeddings.attributes.items():
+                if values.dtype != object:  # a file of arrays cannot hold texts and other objects
+                    arrays[f"{name}/attributes/{attribute}"] = values
+        keyed = [name for name, side in sides.items() if keyed_vectors_of(side) is not None]
         header = {
             "kind": KIND,
             "mapper": describe_mapper(mapper),
-            "languages": json.dumps(packed),
+            "keyed_vectors": json.dumps(keyed),
             "words": json.dumps([self.source_word, self.target_word]),
         }
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -211,9 +221,18 @@ class TranslationMatrix:
         description = parse_description(header.get("mapper", ""), path)
         mapper = mapper_of(description, _part(arrays, "mapper"), path, path)
         try:
-            packed, words = parse_json(header["languages"]), parse_json(header["words"])
-            source, target = (unpack(packed[n], _part(arrays, n)) for n in (SOURCE, TARGET))
-            model = cls(source, target, mapper=mapper)
+            keyed, words = parse_json(header["keyed_vectors"]), parse_json(header["words"])
+            source, target = (
+                Embeddings(
+                    parse_json(own["words"].tobytes()), own["vectors"], _part(own, "attributes")
+                )
+                for own in (_part(arrays, SOURCE), _part(arrays, TARGET))
+            )
+            model = cls(
+                to_keyedvectors(source) if SOURCE in keyed else source,
+                to_keyedvectors(target) if TARGET in keyed else target,
+                mapper=mapper,
+            )
             model.source_word, model.target_word = map(tuple, words)
             model._take_matrix()
         except MissingExtraError:
