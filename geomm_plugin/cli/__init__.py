@@ -45,10 +45,15 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
-        if cmd_name not in COMMANDS:
+        """Import the command that was typed."""
+        if cmd_name in COMMANDS:
+            return import_module(f"geomm_plugin.cli.{cmd_name}").command  # type: ignore[no-any-return]
+        if ctx.resilient_parsing:  # by a shell that completes words
             return None
-        return import_module(f"geomm_plugin.cli.{cmd_name}").command  # type: ignore[no-any-return]
+        raise UnknownNameError(
+            f"There is no command {cmd_name!r}.{did_you_mean(cmd_name, COMMANDS)} Commands: "
+            f"{', '.join(COMMANDS)}."
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them, so that --help is quick."""
@@ -61,17 +66,6 @@ class Commands(click.Group):
         items = [CompletionItem(name, help=text) for name, text in named]
         return items + click.Command.shell_complete(self, ctx, incomplete)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed."""
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise UnknownNameError(
-                f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)} Commands: "
-                f"{', '.join(COMMANDS)}."
-            )
-        return super().resolve_command(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors go to standard error, with status 2."""
         try:
@@ -79,19 +73,14 @@ class Commands(click.Group):
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 return super().invoke(ctx)
+        except (click.exceptions.NoArgsIsHelpError, BrokenPipeError):
+            raise  # shows the help; nobody reads the output any more
         except click.UsageError as error:
-            if error.ctx is None or type(error).__name__ == "NoArgsIsHelpError":
-                raise  # shows the help
-            show(f"{error.format_message()} See {error.ctx.command_path} --help.", err=True)
+            typed = (error.ctx or ctx).command_path
+            show(f"{error.format_message()} See {typed} --help.", err=True)
             ctx.exit(terminal.FAILED)
-        except (GeommError, OSError, MemoryError) as error:
-            if isinstance(error, BrokenPipeError):  # nobody reads the output any more
-                raise
-            show(terminal.sentence_of(error), err=True)
-            ctx.exit(terminal.FAILED)
-        except KeyboardInterrupt:
-            show(terminal.STOPPED, err=True)
-            ctx.exit(terminal.INTERRUPTED)
+        except (GeommError, OSError, MemoryError, KeyboardInterrupt) as error:
+            ctx.exit(terminal.tell(error))
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

@@ -87,6 +87,12 @@ def command(
     fit.check(mappers)
     retrievals = options.make_retrievals(scoring.retrieval)
     kinds = [registry.tasks[name] for name in dict.fromkeys(task)]
+    for kind in kinds:
+        if kind.of_pairs:
+            raise ParameterError(
+                f"The task {kind.name} is scored by `geomm evaluate --task {kind.name}`: --test "
+                "LANG-LANG=FILE of this command is a test dictionary."
+            )
     languages = forms.language_files(files.embeddings) if kinds else ()
     of_tasks = tuple(spec for spec in scoring.test if spec.partition("=")[0] in languages)
     texts = replace(scoring, test=of_tasks)

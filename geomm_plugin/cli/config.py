@@ -1,22 +1,9 @@
 """A command of geomm: its help under headings, its outputs, and options from elsewhere.
 
-`--config align.toml`: a key is the long name of an option, what may be repeated is a list, what is
-NAME=VALUE is a table:
-
-    output = "aligned"
-    mapper = "geomm"
-    max-words = 200000
-    [vectors]
-    en = "wiki.en.vec"
-    es = "wiki.es.vec"
-    [dictionary]
-    en-es = "en-es.0-5000.txt"
-
-`languages = ["en", "es"]` with `vectors = "wiki.{lang}.vec"` names one file for each language, and
-`pairs = ["en-es"]` with `dictionary = "{pair}.0-5000.txt"` one for each pair of languages. Relative
-paths are relative to the folder of the file. align.json, the record of an alignment, is read in the
-same way. The command line wins, then the environment, then the file: its values become the defaults
-of click's context (default_map).
+The command line wins, then the environment, then the file of --config, TOML or the align.json of an
+alignment: its values become the defaults of click's context (default_map). A key is the long name
+of an option, what may be repeated is a list, what is NAME=VALUE is a table, and relative paths are
+relative to the folder of the file.
 
 A file may come from anybody. So it names no cluster, which could send back any code, and what it
 names to be written lies below its own folder.
@@ -38,7 +25,7 @@ from click.core import ParameterSource
 
 from geomm_plugin.alignment.record import MAPPER, NAME, recorded_options
 from geomm_plugin.alignment.space import space_files
-from geomm_plugin.cli.forms import FILE, LANG_FILE, PAIR_FILE, Named, Output, is_space
+from geomm_plugin.cli.forms import FILE, LANG_FILE, Named, Output, is_space
 from geomm_plugin.errors import FileError, GeommError, ParameterError, did_you_mean
 from geomm_plugin.files.atomic import check_output
 from geomm_plugin.files.outputs import is_stream, refuse_inputs
@@ -75,9 +62,6 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, if its variables have a meaning and its outputs are no inputs."""
         _warn_of_variables(ctx)
-        for parameter in self.params:
-            if isinstance(parameter.type, Output):
-                _check_folder(ctx, parameter)
         _check_outputs(ctx)
         return super().invoke(ctx)
 
@@ -127,19 +111,6 @@ def _warn_of_variables(ctx: click.Context) -> None:
             )
 
 
-def _check_folder(ctx: click.Context, parameter: click.Parameter) -> None:
-    """Refuse an output that a file names, where it leads out of that file's folder."""
-    name, file = parameter.name or "", ctx.meta.get(CONFIGURATION)
-    if file is None or ctx.get_parameter_source(name) is not ParameterSource.DEFAULT_MAP:
-        return
-    folder, output = (Path(os.path.realpath(path)) for path in (file.parent, ctx.params[name]))
-    if not output.is_relative_to(folder):
-        raise ParameterError(
-            f"{file}: '{keys_of(parameter)[0]}' leads out of the folder of the file, to {output}. "
-            f"If you want that, type {parameter.opts[0]} {ctx.params[name]} on the command line."
-        )
-
-
 def _check_outputs(ctx: click.Context) -> None:
     """Find out before the work whether all files can be written, and that none is an input.
 
@@ -147,11 +118,11 @@ def _check_outputs(ctx: click.Context) -> None:
     environment or a configuration, and what is read beside it.
     """
     given = {each: ctx.params.get(each.name or "") for each in ctx.command.params}
-    outputs = [
-        path
-        for parameter, path in given.items()
-        if path and isinstance(parameter.type, Output) and not parameter.type.dir_okay
-    ]
+    outputs: list[Path] = []
+    for parameter, path in given.items():
+        if path and isinstance(parameter.type, Output):
+            _check_folder(ctx, parameter, path)
+            outputs += [] if parameter.type.dir_okay else [path]
     if not outputs:
         return
     inputs = [path for each, value in given.items() for path in _files_read(each, value)]
@@ -162,6 +133,20 @@ def _check_outputs(ctx: click.Context) -> None:
         others = map(os.path.realpath, outputs[:number])
         if not is_stream(output) and os.path.realpath(output) in others:
             raise ParameterError(f"{output} is named for two outputs. Choose a file for each.")
+
+
+def _check_folder(ctx: click.Context, parameter: click.Parameter, path: Path) -> None:
+    """Refuse an output that a file names, where it leads out of that file's folder."""
+    file = ctx.meta.get(CONFIGURATION)
+    source = ctx.get_parameter_source(parameter.name or "")
+    if file is None or source is not ParameterSource.DEFAULT_MAP:
+        return
+    folder, output = (Path(os.path.realpath(path)) for path in (file.parent, path))
+    if not output.is_relative_to(folder):
+        raise ParameterError(
+            f"{file}: '{keys_of(parameter)[0]}' leads out of the folder of the file, to {output}. "
+            f"If you want that, type {parameter.opts[0]} {path} on the command line."
+        )
 
 
 def _files_read(parameter: click.Parameter, value: Any) -> Iterator[Path]:
@@ -208,24 +193,21 @@ class _File:
 
     def read(self) -> dict[str, Any]:
         """Return the values of the command's parameters, by the parameters' names."""
-        content = self._content()
-        vectors = content.get("vectors")
-        self.names = {
-            "{lang}": self._names(content, "languages")
-            or list(vectors if isinstance(vectors, dict) else ()),
-            "{pair}": self._names(content, "pairs"),
-        }
         values: dict[str, Any] = {}
-        for key, value in content.items():
+        for key, value in self._content().items():
             parameter = self._parameter(key)
             if parameter.name in values:
                 raise self._error(key, f"'{key}' is given twice, by two names. Keep one.")
-            given = self._given(key, parameter, value)
+            typed: Any = self._typed(key, parameter, value)
+            if parameter.nargs == 1 and not getattr(parameter, "multiple", False):
+                if len(typed) != 1 or isinstance(value, list):
+                    raise self._error(key, f"'{key}' takes a text or a number, not a list.")
+                (typed,) = typed
             try:
-                parameter.type_cast_value(self.ctx, given)
+                parameter.type_cast_value(self.ctx, typed)
             except click.UsageError as error:
                 raise self._error(key, f"'{key}': {error.message}") from error
-            values[parameter.name or ""] = given
+            values[parameter.name or ""] = typed
         return values
 
     def _content(self) -> dict[str, Any]:
@@ -243,15 +225,6 @@ class _File:
         except (ValueError, RecursionError) as error:  # of TOML, JSON and UTF-8
             kind = "record of a run" if is_record else "TOML"
             raise ParameterError(f"{self.path} is no {kind}: {error}.") from error
-
-    def _names(self, content: dict[str, Any], key: str) -> list[str]:
-        """Take the list that patterns stand for out of a file, unless it is an option itself."""
-        if key in self.known or key not in content:
-            return []
-        names = content.pop(key)
-        if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-            raise self._error(key, f'\'{key}\' takes a list of texts, such as ["en", "es"].')
-        return names
 
     def _parameter(self, key: str) -> click.Parameter:
         """Return the parameter that a key stands for."""
@@ -271,40 +244,29 @@ class _File:
             )
         return parameter
 
-    def _given(self, key: str, parameter: click.Parameter, value: Any) -> Any:
-        """Return a value as it would be typed: one text, or several."""
+    def _typed(self, key: str, parameter: click.Parameter, value: Any) -> list[str]:
+        """Return the texts that would be typed for a value; of a table they are NAME=VALUE."""
         kind = parameter.type
-        is_path = isinstance(kind, click.Path)
-        if isinstance(kind, Named):
-            return list(self._named(key, kind, value))
-        if parameter.nargs == 1 and not getattr(parameter, "multiple", False):
-            return self._text(key, value, is_path)
-        return [self._text(key, each, is_path) for each in _listed(value)]
-
-    def _named(self, key: str, kind: Named, value: Any) -> Iterator[str]:
-        """Yield NAME=VALUE for a table, a pattern or a list of such texts."""
-        mark = "{pair}" if kind is PAIR_FILE else "{lang}"
-        if isinstance(value, str) and kind.has_path and mark in value:
-            if not self.names[mark]:
-                raise self._error(
-                    key,
-                    f"'{key}' is a pattern with {mark}, and nothing says what it stands for. Add "
-                    f"{'pairs' if mark == '{pair}' else 'languages'} = [...].",
-                )
-            value = {name: value.replace(mark, name) for name in self.names[mark]}
-        if isinstance(value, dict):
-            for name, entry in value.items():
-                where = f"{key}.{name}"
-                texts = [self._text(where, each, kind.has_path) for each in _listed(entry)]
-                yield from (f"{name}={t}" for t in (texts if kind.has_path else [",".join(texts)]))
-            return
-        for each in _listed(value):
-            name, equals, text = self._text(key, each, False).partition("=")
+        several = value if isinstance(value, list) else [value]
+        if not isinstance(kind, Named):
+            return [self._text(key, each, isinstance(kind, click.Path)) for each in several]
+        entries: list[tuple[str, Any]] = []
+        for each in several:
+            if isinstance(each, dict):
+                entries += each.items()
+                continue
+            name, equals, text = self._text(key, each).partition("=")
             if not equals:
                 raise self._error(key, f"'{key}' takes a table, such as en = 'en.vec', or a list.")
-            yield f"{name}={self._text(key, text, kind.has_path)}"
+            entries.append((name, text))
+        typed = []
+        for name, entry in entries:
+            listed = entry if isinstance(entry, list) else [entry]
+            texts = [self._text(f"{key}.{name}", each, kind.has_path) for each in listed]
+            typed += [f"{name}={t}" for t in (texts if kind.has_path else [",".join(texts)])]
+        return typed
 
-    def _text(self, key: str, value: Any, is_path: bool) -> str:
+    def _text(self, key: str, value: Any, is_path: bool = False) -> str:
         """Return one value as it would be typed; a path as seen from the folder of the file."""
         if isinstance(value, bool):
             return str(value).lower()
@@ -324,7 +286,3 @@ class _File:
             if re.match(rf"""\s*\[?["']?{name}["']?\s*[]=:]""", line)
         )
         return ParameterError(f"{self.path}{next(lines, '')}: {sentence}")
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

@@ -59,10 +59,8 @@ def command(run: options.Run) -> None:
     Example:
         geomm demo
     """
-    demo = load_demo()
-    lines = _story(demo)
     with run.shown():
-        for line in lines:
+        for line in _story(load_demo()):
             if not run.quiet:
                 show(line)
 
@@ -97,32 +95,29 @@ def _translations(space: SharedSpace, demo: Demo) -> Iterator[str]:
 def _comparison(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:
     """Yield P@1 by pair, and whether the mean differs from the baseline's by more than chance."""
     ways = [(name, "csls") for name in spaces] + [(BEST, "reranked")]
-    hits_of = {way: _hits(spaces[way[0]], demo, way[1]) for way in ways}
-    before = hits_of[BASELINE, "csls"]
-    others = [way for way in ways if way != (BASELINE, "csls")]
-    adjusted = holm([paired_p_value(hits_of[way], before) for way in others])
-    p_of = dict(zip(others, adjusted, strict=True))
-    names = [f"{source}-{target}" for source, target in demo.test]
-    yield f"{'P@1':<24}" + "".join(f"{name:>8}" for name in names) + f"    against {BASELINE}"
-    for way, scored in hits_of.items():
-        scores = "".join(f"{one.mean():>8.3f}" for one in scored)
-        yield f"{way[0]}, {way[1]}".ljust(24) + scores + _verdict(scored, before, p_of.get(way))
-    share = np.mean([one.mean() for one in before])
+    before, *others = samples = [_hits(spaces[name], demo, how) for name, how in ways]
+    adjusted = holm([paired_p_value(ours, before) for ours in others])
+    names = "".join(f"{source + '-' + target:>8}" for source, target in demo.test)
+    yield f"{'P@1':<24}{names}    against {BASELINE}"
+    for (name, how), ours, p_value in zip(ways, samples, [None, *adjusted], strict=True):
+        scores = "".join(f"{hits.mean():>8.3f}" for hits in ours)
+        yield f"{name}, {how}".ljust(24) + scores + _verdict(ours, before, p_value)
+    share = np.mean([hits.mean() for hits in before])
     yield EASY.format(share=share, words=len(before[0]))
 
 
 def _hits(space: SharedSpace, demo: Demo, retrieval: str) -> list[Vector]:
-    tests = Translation(demo.test, [retrieval], ["p@1"])
-    return [hits for score in tests.score(space) for hits in score.samples]
+    scores = Translation(demo.test, [retrieval], ["p@1"]).score(space)
+    return [hits for score in scores for hits in score.samples]
 
 
 def _verdict(ours: list[Vector], theirs: list[Vector], p_value: float | None) -> str:
     if p_value is None:
         return ""
-    change = np.mean([one.mean() - other.mean() for one, other in zip(ours, theirs, strict=True)])
     if p_value >= SIGNIFICANT:
         return "    within chance"
-    return f"    {'better' if change > 0 else 'worse'} (p = {p_value:.2g})"
+    is_better = sum(hits.mean() for hits in ours) > sum(hits.mean() for hits in theirs)
+    return f"    {'better' if is_better else 'worse'} (p = {p_value:.2g})"
 
 
 def _tasks(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from geomm_plugin.cli import options
@@ -10,6 +12,7 @@ from geomm_plugin.cli.terminal import show
 from geomm_plugin.evaluation.diagnosis import (
     Diagnosis,
     LanguageSimilarity,
+    SuspiciousPair,
     diagnose,
     language_similarity,
 )
@@ -34,70 +37,66 @@ def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> No
         geomm diagnose en=wiki.en.vec es=wiki.es.vec --dictionary en-es=en-es.0-5000.txt
         geomm diagnose en=wiki.en.vec es=wiki.es.vec
     """
-    chosen = fit.make_mapper()
+    mapper = fit.make_mapper()
+    results: list[Diagnosis] | list[LanguageSimilarity]
     with run.shown():
         read = files.read()
         pairs = fit.read(read)
-        results: list[Diagnosis] | list[LanguageSimilarity] = (
-            diagnose(read, pairs, chosen) if pairs else language_similarity(read)
-        )
+        results = diagnose(read, pairs, mapper) if pairs else language_similarity(read)
     if run.json:
         run.report([result.row() for result in results])
     for result in () if run.json else results:
+        title = "-".join(result.pair)
         if isinstance(result, Diagnosis):
-            _show(result)
+            _show(title, _of_dictionary(result))
+            _show_suspicious(result.suspicious)
         else:
-            _show_similarity(result)
+            _show(f"{title}, without a dictionary", _of_languages(result))
+        for sentence in result.advice():
+            show(f"  {sentence}")
 
 
-def _show_similarity(result: LanguageSimilarity) -> None:
-    source, target = result.pair
-    related = result.relational_similarity
-    orders = {
-        language: "counts unknown" if order is None else f"{order:.0%}"
-        for language, order in result.frequency_order.items()
+def _show(title: str, rows: Mapping[str, str]) -> None:
+    show(title)
+    show(text_table([[f"  {name}", value] for name, value in rows.items()]))
+
+
+def _of_dictionary(found: Diagnosis) -> dict[str, str]:
+    source, target = found.pair
+    hubs = found.hubness
+    return {
+        "dictionary": f"{found.n_pairs} pairs, coverage {found.coverage:.0%}",
+        "missing": f"{found.missing_source} in {source}, {found.missing_target} in {target}",
+        "identical words": f"{found.identical:.0%} of the pairs",
+        "hubness alone": f"{source} {hubs['source']:.2f}, {target} {hubs['target']:.2f}",
+        "hubness mapped": f"cosine {hubs['cosine']:.2f}, CSLS {hubs['csls']:.2f}",
+        "relational similarity": f"{found.relational_similarity:.3f} (isometric: 1)",
+        "Laplacian difference": f"{found.laplacian_difference:.1f} (isometric: 0)",
+        "singular value gap": f"{found.singular_value_gap:.1f} (isometric: 0)",
+        "suspicious pairs": str(len(found.suspicious)),
     }
-    rows = [
-        ["words", " and ".join(map(str, result.words))],
-        ["seeds by spelling", ", ".join(f"{name} {count}" for name, count in result.seeds.items())],
-        [
-            "relational similarity",
-            "too few cognates" if related is None else f"{related:.3f} of cognates (isometric: 1)",
-        ],
-        ["Laplacian difference", f"{result.laplacian_difference:.1f} (isometric: 0)"],
-        ["singular value gap", f"{result.singular_value_gap:.1f} (isometric: 0)"],
-        ["in order of frequency", ", ".join(f"{name}: {share}" for name, share in orders.items())],
-    ]
-    show(f"{source}-{target}, without a dictionary")
-    show(text_table([["  " + name, value] for name, value in rows]))
-    for sentence in result.advice():
-        show(f"  {sentence}")
 
 
-def _show(diagnosis: Diagnosis) -> None:
-    source, target = diagnosis.pair
-    mapped = diagnosis.hubness
-    show(f"{source}-{target}")
-    rows = [
-        ["dictionary", f"{diagnosis.n_pairs} pairs, coverage {diagnosis.coverage:.0%}"],
-        [
-            "missing",
-            f"{diagnosis.missing_source} in {source}, {diagnosis.missing_target} in {target}",
-        ],
-        ["identical words", f"{diagnosis.identical:.0%} of the pairs"],
-        ["hubness alone", f"{source} {mapped['source']:.2f}, {target} {mapped['target']:.2f}"],
-        ["hubness mapped", f"cosine {mapped['cosine']:.2f}, CSLS {mapped['csls']:.2f}"],
-        ["relational similarity", f"{diagnosis.relational_similarity:.3f} (isometric: 1)"],
-        ["Laplacian difference", f"{diagnosis.laplacian_difference:.1f} (isometric: 0)"],
-        ["singular value gap", f"{diagnosis.singular_value_gap:.1f} (isometric: 0)"],
-        ["suspicious pairs", str(len(diagnosis.suspicious))],
-    ]
-    show(text_table([["  " + name, value] for name, value in rows]))
-    for pair in diagnosis.suspicious[:SUSPICIOUS_PAIRS_SHOWN]:
+def _of_languages(found: LanguageSimilarity) -> dict[str, str]:
+    related = found.relational_similarity
+    shown = "too few cognates" if related is None else f"{related:.3f} of cognates (isometric: 1)"
+    orders = (
+        f"{language}: {'counts unknown' if order is None else f'{order:.0%}'}"
+        for language, order in found.frequency_order.items()
+    )
+    return {
+        "words": " and ".join(map(str, found.words)),
+        "seeds by spelling": ", ".join(f"{name} {count}" for name, count in found.seeds.items()),
+        "relational similarity": shown,
+        "Laplacian difference": f"{found.laplacian_difference:.1f} (isometric: 0)",
+        "singular value gap": f"{found.singular_value_gap:.1f} (isometric: 0)",
+        "in order of frequency": ", ".join(orders),
+    }
+
+
+def _show_suspicious(pairs: Sequence[SuspiciousPair]) -> None:
+    for pair in pairs[:SUSPICIOUS_PAIRS_SHOWN]:
         words = printable(f"{pair.source} - {pair.target}")
         show(f"    {words}  cosine {pair.cosine:.2f}; rather {printable(pair.suggestion)}")
-    if len(diagnosis.suspicious) > SUSPICIOUS_PAIRS_SHOWN:
-        more = len(diagnosis.suspicious) - SUSPICIOUS_PAIRS_SHOWN
-        show(f"    and {more} more (--json lists all)")
-    for sentence in diagnosis.advice():
-        show(f"  {sentence}")
+    if len(pairs) > SUSPICIOUS_PAIRS_SHOWN:
+        show(f"    and {len(pairs) - SUSPICIOUS_PAIRS_SHOWN} more (--json lists all)")

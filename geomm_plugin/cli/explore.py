@@ -48,11 +48,13 @@ def command(
         )
     with run.shown():
         spaces = _demo_spaces() if demo else _spaces(files)
-    explore(spaces, port=port, browser=not no_browser, quiet=run.quiet, on_address=_show_address)
-
-
-def _show_address(address: str) -> None:
-    show(f"Explore at {address}  (Ctrl-C ends it)")
+    explore(
+        spaces,
+        port=port,
+        browser=not no_browser,
+        quiet=run.quiet,
+        on_address=lambda address: show(f"Explore at {address}  (Ctrl-C ends it)"),
+    )
 
 
 def _spaces(files: options.SpaceFiles) -> dict[str, SharedSpace]:
@@ -69,8 +71,7 @@ def _spaces(files: options.SpaceFiles) -> dict[str, SharedSpace]:
 
 def _demo_spaces() -> dict[str, SharedSpace]:
     demo = load_demo()
-    spaces: dict[str, SharedSpace] = {}
-    for name in DEMO_MAPPERS:
-        with progress.task(f"Fitting {name}"):
-            spaces[name] = get_mapper(name).fit(demo.embeddings, demo.train).map(demo.embeddings)
-    return spaces
+    return {
+        name: get_mapper(name).fit(demo.embeddings, demo.train).map(demo.embeddings)
+        for name in progress.over("Fitting", DEMO_MAPPERS, "mappers")
+    }

@@ -10,7 +10,6 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -34,10 +33,7 @@ class Text(click.ParamType):  # type: ignore[type-arg]  # generic in newer versi
     def __init__(self, name: str, candidates: Callable[[click.Context, str], Iterable[str]]):
         self.name = name
         self.candidates = candidates
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text itself."""
-        return str(value)
+        self.has_path = name.endswith("=FILE")
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -49,11 +45,6 @@ class Text(click.ParamType):  # type: ignore[type-arg]  # generic in newer versi
 
 class Named(Text):
     """NAME=VALUE; where the value is the path of a file, `has_path` is true."""
-
-    @property
-    def has_path(self) -> bool:
-        """Whether the value is the path of a file."""
-        return self.name.endswith("=FILE")
 
 
 class Output(click.Path):
@@ -159,6 +150,7 @@ def _paths(incomplete: str) -> list[str]:
 _CHOICE = "NAME[:PARAMETER=VALUE,...]"
 COUNT = click.IntRange(min=1)
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+COUNT.name, SHARE.name = "N", "SHARE"  # as --help shows them
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 PATH = click.Path(path_type=Path)

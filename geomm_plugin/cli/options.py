@@ -29,11 +29,12 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
 from geomm_plugin.evaluation.table import Table
+from geomm_plugin.evaluation.task import as_retrievals
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import atomic_file
 from geomm_plugin.formats import read_languages
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry import as_mapper, as_retrieval
+from geomm_plugin.registry import as_mapper
 from geomm_plugin.registry.parameters import split_spec
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
@@ -46,7 +47,7 @@ THREADS = (
     "share the products alone. The result is the same."
 )
 ENCODING = "geomm_plugin.encoding"  # where the context of a command holds that of dictionaries
-WRITTEN = "written"  # what --json prints is one object
+WRITTEN = "Print what was written as one JSON object."  # the help of --json
 
 
 def option(names: str, text: str, **settings: Any) -> Decorator:
@@ -238,7 +239,6 @@ def space_options(
             "--max-words",
             "Read only the first (most frequent) N words of each file.",
             type=forms.COUNT,
-            metavar="N",
         ),
     ]
     if model:
@@ -286,7 +286,7 @@ def run_options(
             "A line for each stage on standard error: what, how much, how long.",
             is_flag=True,
             expose_value=False,
-            callback=_be_verbose,
+            callback=lambda context, _, value: value and context.with_resource(progress.verbose()),
         ),
     ]
     if jobs:
@@ -301,14 +301,8 @@ def run_options(
 
 def json_option(each: str) -> Decorator:
     """Return the option --json, which prints an object for each of something."""
-    if each == WRITTEN:
-        return switch("--json", "Print what was written as one JSON object.")
-    return switch("--json", f"Print a JSON list, one object {each}.")
-
-
-def _be_verbose(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    if value:
-        context.with_resource(progress.verbose())
+    text = each if each == WRITTEN else f"Print a JSON list, one object {each}."
+    return switch("--json", text)
 
 
 @dataclass(frozen=True)
@@ -375,9 +369,7 @@ def make_retrievals(choices: Iterable[str], with_probabilities: bool = False) ->
     with_probabilities
         Whether the default is the retrieval that has them.
     """
-    choices = ["reranked"] if with_probabilities and is_default("retrieval") else choices
-    made = map(as_retrieval, choices)
-    return list({retrieval.label: retrieval for retrieval in made}.values())
+    return as_retrievals("reranked" if with_probabilities and is_default("retrieval") else choices)
 
 
 def read_pairs(specs: Iterable[str], languages: Iterable[str]) -> dict[tuple[str, str], Dictionary]:

@@ -109,7 +109,7 @@ def scores(comparison: Path, retrieval: str | None, picture: Picture, run: optio
     Example:
         geomm plot scores comparison.json -o scores.pdf
     """
-    rows = _read_rows(comparison, "p@1")
+    rows = _read_rows(comparison)
     picture.save(plots.plot_scores(rows, retrieval=retrieval), run)
 
 
@@ -182,10 +182,7 @@ def _translations(
     return [(word, translation_of[word]) for word in words]
 
 
-_LARGEST_SCORE = 100
-
-
-def _read_rows(path: Path, column: str) -> list[dict[str, Any]]:
+def _read_rows(path: Path) -> list[dict[str, Any]]:
     try:
         with click.open_file(str(path), encoding="utf-8") as stream:
             rows = parse_json(stream.read())
@@ -195,17 +192,17 @@ def _read_rows(path: Path, column: str) -> list[dict[str, Any]]:
         raise FormatError(
             f"{path}: not JSON ({error}). Make it with geomm compare --json."
         ) from error
-    if not isinstance(rows, list) or not all(_is_score(row, column) for row in rows):
+    if not isinstance(rows, list) or not all(map(_is_score, rows)):
         raise FormatError(f"{path}: not a list of scores. Make it with geomm compare --json.")
     return rows
 
 
-def _is_score(row: Any, column: str) -> bool:
-    if not isinstance(row, dict) or column not in row:
+def _is_score(row: Any) -> bool:
+    if not isinstance(row, dict) or "p@1" not in row:
         return False
     texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
-    ends = [row[name] for name in (column + "_low", column + "_high") if name in row]
-    numbers = [] if row[column] is None else [row[column], *ends]  # None: it was not measured
-    return all(isinstance(text, str) for text in texts) and all(
-        type(number) in (int, float) and abs(number) <= _LARGEST_SCORE for number in numbers
+    numbers = [row[name] for name in ("p@1", "p@1_low", "p@1_high") if name in row]
+    return all(isinstance(text, str) for text in texts) and (
+        row["p@1"] is None  # it was not measured
+        or all(type(number) in (int, float) and 0 <= number <= 1 for number in numbers)
     )

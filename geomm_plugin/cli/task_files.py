@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,6 @@ from geomm_plugin.source_file import SourceFile
 
 OF_WORDS = ("test", "retrieval", "metric", "by", "oov")  # options that translation uses
 OF_TEXTS = ("texts", "train")
-
-Files = tuple[tuple[str, SourceFile], ...]  # each with what it was for: "texts en", "test es"
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,11 @@ class Scoring:
         key_of = (lambda name: forms.language_pair(name, languages)) if task.of_pairs else str
         return [task({key_of(name): task.read(path)}, **settings) for name, path in tests]
 
-    def files(self, tasks: Iterable[type[Task]]) -> Files:
-        """Return the files of some tasks, for whoever wants to know what was read."""
-        roles = dict.fromkeys(role for task in tasks for role in task.roles)
-        specs = ((role, *spec.split("=", 1)) for role in roles for spec in getattr(self, role))
-        return tuple(
-            (f"{role} {name}", SourceFile.read_from(Path(path), role)) for role, name, path in specs
-        )
+    def files(self, tasks: Iterable[type[Task]]) -> Iterator[tuple[str, SourceFile]]:
+        """Yield the files of some tasks, each with what it was for: "texts en", "test es"."""
+        for role in dict.fromkeys(role for task in tasks for role in task.roles):
+            for name, _, path in (spec.partition("=") for spec in getattr(self, role)):
+                yield f"{role} {name}", SourceFile.read_from(Path(path), role)
 
 
 def scoring_options(test: options.Decorator) -> options.Decorator:

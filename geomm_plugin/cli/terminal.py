@@ -19,7 +19,6 @@ from geomm_plugin.errors import GeommError
 from geomm_plugin.text import printable, printable_json
 
 FAILED, INTERRUPTED = 2, 130  # exit statuses; 128 + SIGINT
-STOPPED = "Stopped."
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
@@ -41,23 +40,27 @@ def show_data(text: str) -> None:
     click.echo(text, nl=False)
 
 
-def sentence_of(error: BaseException) -> str:
-    """Say what ended a run, and what to do."""
-    if isinstance(error, GeommError):
-        return str(error)
-    if lacks_memory(error):
+def tell(error: BaseException) -> int:
+    """Say what ended a run, and what to do; return its exit status. A defect of ours is raised."""
+    status = FAILED
+    if isinstance(error, KeyboardInterrupt):
+        sentence, status = "Stopped.", INTERRUPTED
+    elif isinstance(error, GeommError):
+        sentence = str(error)
+    elif _lacks_memory(error):
         size = f" ({error})" if str(error) and isinstance(error, MemoryError) else ""
-        return (
-            f"There is not enough memory{size}. Read fewer words with --max-words, or end other "
-            "programs."
-        )
-    if isinstance(error, OSError):
+        sentence = f"There is not enough memory{size}. Read fewer words with --max-words, or end "
+        sentence += "other programs."
+    elif isinstance(error, OSError):
         place = "" if error.filename is None else f" ({error.filename})"
-        return f"The system refused: {error.strerror or error}{place}."
-    return STOPPED
+        sentence = f"The system refused: {error.strerror or error}{place}."
+    else:
+        raise error
+    show(sentence, err=True)
+    return status
 
 
-def lacks_memory(error: BaseException) -> bool:
+def _lacks_memory(error: BaseException) -> bool:
     """True for a lack of memory, also where a library could not be loaded or a thread started."""
     text = str(error).lower()
     return isinstance(error, MemoryError) or (
@@ -74,18 +77,13 @@ def exit_cleanly() -> Iterator[None]:
         usual = (signal.SIG_DFL, signal.default_int_handler)
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) in usual:
             signal.signal(getattr(signal, name), handler)
+    status: object = 0
     try:
         yield
     except SystemExit as error:
         status = error.code
     except (Exception, KeyboardInterrupt) as error:
-        is_told = isinstance(error, (GeommError, OSError)) or lacks_memory(error)
-        if not (interrupt.came or is_told):
-            raise  # a defect of ours: its traceback is what a report needs
-        show(STOPPED if interrupt.came else sentence_of(error), err=True)
-        status = INTERRUPTED if interrupt.came else FAILED
-    else:
-        status = 0
+        status = tell(KeyboardInterrupt() if interrupt.came else error)
     raise SystemExit(_flushed(status))
 
 
@@ -125,7 +123,7 @@ def _flushed(status: object) -> object:
     except OSError as error:
         is_told = status in (FAILED, INTERRUPTED)  # their sentence may be this very error's
         if not (is_told or isinstance(error, BrokenPipeError)):
-            show(sentence_of(error), err=True)
+            tell(error)
         status = status or FAILED
         _drop(1)
     with suppress(OSError):

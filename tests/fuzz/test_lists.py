@@ -112,6 +112,6 @@ def test_rows_of_scores(folder, data):
         path.write_bytes(json.dumps(data.draw(changed_json(ROWS))).encode())
     else:
         path.write_bytes(data.draw(anything(text)))
-    found = answer(lambda: _read_rows(path, "p@1"), path)
+    found = answer(lambda: _read_rows(path), path)
     if not isinstance(found, GeommError):
         answer(lambda: plot_scores(found), "")

@@ -169,4 +169,4 @@ def test_rows_of_scores(tmp_path, change):
     row = {"mapper": "a", "pair": "x-y", "retrieval": "csls", "p@1": 0.5} | change
     path = written(tmp_path, "rows.json", json.dumps([row]).encode())
     with pytest.raises(FormatError, match="not a list of scores"):
-        _read_rows(path, "p@1")
+        _read_rows(path)
