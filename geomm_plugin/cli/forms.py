@@ -150,7 +150,6 @@ def _paths(incomplete: str) -> list[str]:
 _CHOICE = "NAME[:PARAMETER=VALUE,...]"
 COUNT = click.IntRange(min=1)
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-COUNT.name, SHARE.name = "N", "SHARE"  # as --help shows them
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 PATH = click.Path(path_type=Path)

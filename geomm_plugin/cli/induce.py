@@ -44,6 +44,7 @@ from geomm_plugin.retrieval import Reranked
     "Keep so many of the most probable pairs that this share of them is right, e.g. 0.95. "
     "Probabilities are written in place of scores.",
     type=forms.SHARE,
+    metavar="SHARE",
 )
 @options.switch("--without-scores", "Write the words alone.")
 @options.retrieval_option

@@ -239,6 +239,7 @@ def space_options(
             "--max-words",
             "Read only the first (most frequent) N words of each file.",
             type=forms.COUNT,
+            metavar="N",
         ),
     ]
     if model:

@@ -36,6 +36,7 @@ DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
     "--max-words",
     f"Words of each language; by default {MAX_WORDS}, with --demo {DEMO_WORDS}.",
     type=forms.COUNT,
+    metavar="N",
 )
 @options.switch("--markdown", "Print the tables in Markdown.")
 @options.run_options(jobs="Mappers fitted at the same time.", as_json="a cell")

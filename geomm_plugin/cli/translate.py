@@ -40,6 +40,7 @@ USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-
     "Print sets of at most 50 answers that hold a right one for this share of words, e.g. 0.9; "
     "needs weights that `align --rerank` learnt.",
     type=forms.SHARE,
+    metavar="SHARE",
 )
 @options.retrieval_option
 @options.run_options(as_json="a word")

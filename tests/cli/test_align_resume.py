@@ -5,42 +5,26 @@ import json
 import os
 import shutil
 import threading
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from geomm_adapters import FastTextVec
 from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.alignment.record import UNFINISHED
-from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError
 from geomm_plugin.files import disk
 from geomm_plugin.mappers import Procrustes
-from geomm_plugin.testing import make_toy
+from geomm_plugin.testing import Toy, make_toy
 
 FILES = ["en.vec", "es.vec", "it.vec"]
 
 
 @pytest.fixture
-def align(tmp_path):
+def align(geomm, write_toy, tmp_path):
     """Run an align of three languages with further arguments; return what it says."""
-    toy = make_toy(("en", "es", "it"))
-    folder = tmp_path / "inputs"
-    for language, embeddings in toy.embeddings.items():
-        write_embeddings(embeddings, folder / f"{language}.vec")
-    arguments = [f"{language}={folder / language}.vec" for language in toy.embeddings]
-    for (source, target), pairs in toy.dictionaries.items():
-        path = folder / f"{source}-{target}.txt"
-        path.write_text("".join(f"{one}\t{other}\n" for one, other in pairs))
-        arguments += ["-d", f"{source}-{target}={path}"]
-    arguments += ["-m", "procrustes", "-o", str(tmp_path / "out")]
-
-    def run(*further, status=0):
-        done = CliRunner().invoke(group, ["align", *arguments, *further])
-        assert done.exit_code == status, (done.output, done.exception)
-        return done.output
-
-    return run
+    line = ["align", *write_toy(languages=("en", "es", "it")), "-m", "procrustes", "-o", "out"]
+    return lambda *further, status=0: geomm(*line, *further, status=status).output
 
 
 def said(output, word):
@@ -86,10 +70,6 @@ def stopped(align, monkeypatch):
             align(*further, status=status)
 
     return run
-
-
-def without_record(files):
-    return {path: content for path, content in files.items() if path.name != "align.json"}
 
 
 STOPS = {
@@ -197,7 +177,7 @@ def change_unseen(path, old, new):
 
 def test_a_file_with_another_date_and_the_same_content_is_the_same(align, tmp_path):
     align()
-    for path in [*(tmp_path / "inputs").iterdir(), *(tmp_path / "out").rglob("*")]:
+    for path in [*tmp_path.glob("*.vec"), *(tmp_path / "out").rglob("*")]:
         os.utime(path, ns=(0, 0))
     assert said(align("--resume"), "Kept") == [*FILES, "mapper"]
 
@@ -217,9 +197,9 @@ def test_what_a_fit_depends_on(align, tmp_path, change):
         "max words": ["--max-words", "100"],
     }
     if change == "input":
-        change_unseen(tmp_path / "inputs" / "it.vec", "it7", "it_")
+        change_unseen(tmp_path / "it.vec", "it7", "it_")
     if change == "dictionary":
-        path = tmp_path / "inputs" / "en-it.txt"
+        path = tmp_path / "en-it.txt"
         change_unseen(path, "en7\tit7\n", "en7\tit8\n")
     if change == "mapper is gone":
         (tmp_path / "out" / "mapper" / "mapper.json").unlink()
@@ -269,22 +249,20 @@ def test_another_folder_of_inputs_with_the_same_files_still_fits(align, tmp_path
     assert set(json.loads(record)["files"]) == {*FILES, "mapper"}
 
 
-def test_a_vocabulary_beside_its_vectors_counts(tmp_path):
+def test_a_vocabulary_beside_its_vectors_counts(geomm, write_toy):
     toy = make_toy()
+    dictionary = write_toy(toy)[-2:]
     for language, embeddings in toy.embeddings.items():
-        write_embeddings(embeddings, tmp_path / f"{language}.npy")
-    (tmp_path / "en-es.txt").write_text("".join(f"en{n}\tes{n}\n" for n in range(80)))
-    files = [f"{language}={tmp_path / language}.npy" for language in toy.embeddings]
-    arguments = ["align", *files, "-d", f"en-es={tmp_path / 'en-es.txt'}", "--resume"]
-    arguments += ["-o", str(tmp_path / "out"), "-m", "procrustes"]
-    assert "Wrote" in CliRunner().invoke(group, arguments).output
-    assert "Wrote" not in CliRunner().invoke(group, arguments).output
-    (tmp_path / "es.vocab").write_text("".join(f"es{n}\n" for n in reversed(range(120))))
-    assert "Kept" not in CliRunner().invoke(group, arguments).output
+        write_embeddings(embeddings, f"{language}.npy")
+    line = ["align", "en=en.npy", "es=es.npy", *dictionary, "-m", "procrustes", "-o", "out"]
+    assert "Wrote" in geomm(*line, "--resume").output
+    assert "Wrote" not in geomm(*line, "--resume").output
+    Path("es.vocab").write_text("".join(f"es{n}\n" for n in reversed(range(120))))
+    assert "Kept" not in geomm(*line, "--resume").output
 
 
 def test_a_dictionary_through_a_pipe_is_read_once_and_known_again(align, tmp_path):
-    plain = tmp_path / "inputs" / "en-es.txt"
+    plain = tmp_path / "en-es.txt"
     lines = plain.read_bytes()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -303,14 +281,11 @@ def test_a_dictionary_through_a_pipe_is_read_once_and_known_again(align, tmp_pat
     assert said(through_pipe(fewer, "--resume"), "Wrote") == [*FILES, "mapper"]
 
 
-def test_identical_words_are_added_to_a_dictionary_of_the_same_pair(tmp_path):
-    toy = make_toy()
-    for language, embeddings in toy.embeddings.items():
-        words = [f"w{n}" for n in range(len(embeddings))]
-        write_embeddings(Embeddings(words, embeddings.vectors), tmp_path / f"{language}.vec")
-    (tmp_path / "d.txt").write_text("w1 w2\nw3 w3\n")
-    files = [f"{language}={tmp_path / language}.vec" for language in toy.embeddings]
-    arguments = ["align", *files, "-d", f"en-es={tmp_path / 'd.txt'}", "--identical", "en-es"]
-    done = CliRunner().invoke(group, [*arguments, "-o", str(tmp_path / "out"), "-m", "procrustes"])
-    assert done.exit_code == 0, done.output
-    assert f"en-es: {len(toy.embeddings['en']) + 1} pairs" in done.output
+def test_identical_words_are_added_to_a_dictionary_of_the_same_pair(geomm, write_toy):
+    embeddings = {
+        name: Embeddings([f"w{n}" for n in range(len(given))], given.vectors)
+        for name, given in make_toy().embeddings.items()
+    }
+    line = ["align", *write_toy(Toy(embeddings, {("en", "es"): [("w1", "w2"), ("w3", "w3")]}))]
+    done = geomm(*line, "--identical", "en-es", "-m", "procrustes", "-o", "out")
+    assert f"en-es: {len(embeddings['en']) + 1} pairs" in done.output

@@ -2,10 +2,10 @@
 
 import errno
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from geomm_plugin import (
     SharedSpace,
@@ -13,44 +13,32 @@ from geomm_plugin import (
     load_mapper,
     read_embeddings,
     registry,
-    write_embeddings,
 )
-from geomm_plugin.cli import COMMANDS, group
+from geomm_plugin.cli import COMMANDS
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.files import disk
 from geomm_plugin.registry.parameters import parameters_of
 from geomm_plugin.storage import load_reranking
-from geomm_plugin.testing import make_toy
+from geomm_plugin.testing import Toy, make_toy
 
 EN, ES, IT = (f"{name}={FOLDER / name}.vec.gz" for name in ("en", "es", "it"))
 EN_ES, EN_IT = (f"{pair}={FOLDER / pair}.train.txt" for pair in ("en-es", "en-it"))
 SMALL = ("--max-words", "2000")
 
 
-def geomm(*arguments, status=0):
-    done = CliRunner().invoke(group, [str(argument) for argument in arguments])
-    assert done.exit_code == status, (done.output, done.exception)
-    assert "Traceback" not in done.output
-    return done
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_every_command_shows_an_example(command):
+def test_help_of_every_command_shows_an_example(geomm, command):
     assert f"geomm {command}" in geomm(command, "--help").output
 
 
-def test_align_writes_files_that_gensim_reads_and_translate_answers(tmp_path):
+def test_align_writes_files_that_gensim_reads_and_translate_answers(geomm, tmp_path):
     from gensim.models import KeyedVectors
 
     out = tmp_path / "new" / "out"
     summary = geomm("align", EN, ES, "-d", EN_ES, "--set", "regularization=100", "-o", out).output
     assert "regularization=100" in summary and "1987 pairs" in summary
-    assert sorted(path.name for path in out.iterdir()) == [
-        "align.json",
-        "en.vec",
-        "es.vec",
-        "mapper",
-    ]
+    written = ["align.json", "en.vec", "es.vec", "mapper"]
+    assert sorted(path.name for path in out.iterdir()) == written
     keyed = {name: KeyedVectors.load_word2vec_format(out / f"{name}.vec") for name in ("en", "es")}
     best = keyed["es"].similar_by_vector(keyed["en"]["parliament"], topn=1)
     assert best[0][0] == "parlamento"
@@ -62,8 +50,9 @@ def test_align_writes_files_that_gensim_reads_and_translate_answers(tmp_path):
     assert files.stdout.split()[:2] == ["freedom", "libertad"]
 
 
-def test_aligned_files_score_as_the_mapper_does(tmp_path, demo):
-    geomm("align", EN, ES, IT, "-d", EN_ES, "-d", EN_IT, "-m", "procrustes", "-o", tmp_path, "-q")
+def test_aligned_files_score_as_the_mapper_does(geomm, tmp_path, demo):
+    line = ["align", EN, ES, IT, "-d", EN_ES, "-d", EN_IT, "-m", "procrustes", "-o", tmp_path]
+    assert geomm(*line, "-q").output == ""
     languages = ("en", "es", "it")
     read = SharedSpace({name: read_embeddings(tmp_path / f"{name}.vec") for name in languages})
     mapped = load_mapper(tmp_path / "mapper").map(demo.embeddings)
@@ -72,88 +61,85 @@ def test_aligned_files_score_as_the_mapper_does(tmp_path, demo):
         assert one == pytest.approx(other, abs=0.004)
 
 
-def test_neighborhoods_are_saved_and_answers_stay_the_same(tmp_path):
-    output = tmp_path / "aligned"
-    arguments = ("align", EN, ES, "-d", EN_ES, "-m", "procrustes", *SMALL, "-o", output)
-    geomm(*arguments)
-    files = [f"{language}={output / language}.vec" for language in ("en", "es")]
-    before = geomm("translate", *files, "en-es", "freedom", "--json").output
-    assert "neighborhoods" in geomm("neighborhoods", *files).output
-    assert geomm("translate", *files, "en-es", "freedom", "--json").output == before
-    saved = [output / f"{language}.vec.neighborhoods" for language in ("en", "es")]
+def test_neighborhoods_are_saved_and_answers_stay_the_same(geomm, write_toy):
+    line = ["align", *write_toy(), "-m", "procrustes", "-o", "out"]
+    geomm(*line)
+    asked = ["translate", "out", "en-es", "en7", "--json"]
+    before = geomm(*asked).output
+    assert "neighborhoods" in geomm("neighborhoods", "out").output
+    assert geomm(*asked).output == before
+    saved = sorted(Path("out").glob("*.neighborhoods"))
     content = [path.read_bytes() for path in saved]
     for path in saved:
         path.unlink()
-    geomm(*arguments, "--neighborhoods", "--resume")
-    assert [path.read_bytes() for path in saved] == content
+    geomm(*line, "--neighborhoods", "--resume")
+    assert [path.read_bytes() for path in saved] == content and len(content) == 2
 
 
-def test_keep_length_and_suffix(tmp_path):
-    geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "--keep-length",
-          "--suffix", ".vec.gz", "-o", tmp_path)  # fmt: skip
-    vectors = read_embeddings(tmp_path / "es.vec.gz").vectors
-    mapper = load_mapper(tmp_path / "mapper")
-    raw = read_embeddings(FOLDER / "es.vec.gz", max_words=2000).vectors
-    assert np.array_equal(vectors, mapper.transform("es", raw))
+@pytest.fixture(scope="module")
+def reranked(geomm, tmp_path_factory):
+    """Files that were aligned by cognates, with learnt weights beside them."""
+    folder = tmp_path_factory.mktemp("reranked")
+    line = ["align", EN, ES, "--cognates", "en-es", *SMALL, "-m", "procrustes", "--rerank"]
+    geomm(*line, "-o", folder)
+    return folder
 
 
-def test_identical_words_serve_as_a_dictionary(tmp_path):
-    output = geomm("align", EN, ES, "--identical", "en-es", *SMALL, "-m", "procrustes",
-                   "-o", tmp_path).output  # fmt: skip
-    assert "missing" in output
+def test_learnt_weights_go_with_a_mapper_and_with_aligned_files(geomm, reranked):
+    weights = load_mapper(reranked / "mapper").reranking_
+    assert {"letters", "learnt_letters", "residual"} <= set(weights["en", "es"])
+    assert load_reranking(reranked / "mapper") == weights
+
+    def answers(*files, retrieval="reranked"):
+        asked = ("en-es", "parliament", "--json", *SMALL, "-r", retrieval)
+        return json.loads(geomm("translate", *files, *asked).stdout)[0]["translations"]
+
+    model = ["--model", reranked / "mapper", EN, ES]
+    learnt, beside = answers(*model), answers(reranked)
+    assert learnt[0]["word"] == "parlamento"
+    assert [each["word"] for each in beside] == [each["word"] for each in learnt]
+    for files, found in ((model, learnt), ([reranked], beside)):
+        assert answers(*files, retrieval="reranked:weights=fixed") != found
+    assert all(0 < each["probability"] <= learnt[0]["probability"] < 1 for each in learnt)
+    shown = geomm("translate", reranked, "en-es", "parliament", "-r", "reranked").stdout
+    assert f", {learnt[0]['probability']:.0%})" in shown
 
 
-def test_cognates_and_learnt_weights_go_into_an_alignment(tmp_path):
-    geomm("align", EN, ES, "--cognates", "en-es", *SMALL, "-m", "procrustes", "--rerank",
-          "-o", tmp_path)  # fmt: skip
-    mapper = load_mapper(tmp_path / "mapper")
-    assert {"letters", "learnt_letters", "residual"} <= set(mapper.reranking_["en", "es"])
-    asked = ["en-es", "parliament", "--json", *SMALL, "-r"]
-    model = ["--model", tmp_path / "mapper", EN, ES, *asked]
-    learnt, fixed = (
-        json.loads(geomm("translate", *model, retrieval).stdout)
-        for retrieval in ("reranked", "reranked:weights=fixed")
-    )
-    assert learnt != fixed and learnt[0]["translations"][0]["word"] == "parlamento"
-    aligned = [f"{language}={tmp_path / language}.vec" for language in ("en", "es")]
-    beside, fixed_beside = (
-        json.loads(geomm("translate", *aligned, *asked, retrieval).stdout)[0]["translations"]
-        for retrieval in ("reranked", "reranked:weights=fixed")
-    )
-    assert [each["word"] for each in beside] == [w["word"] for w in learnt[0]["translations"]]
-    assert beside != fixed_beside, "aligned files find the weights beside them"
-    weights = load_reranking(tmp_path / "mapper")
-    assert weights == mapper.reranking_
+def test_a_dictionary_holds_its_precision(geomm, reranked, tmp_path):
     pairs = tmp_path / "pairs.tsv"
-    geomm("induce", *aligned, "-r", "reranked", "-o", pairs)
-    space = SharedSpace({spec[:2]: read_embeddings(spec[3:]) for spec in aligned}, weights)
-    expected = space.dictionary("en", "es", retrieval="reranked")
+    geomm("induce", reranked, "-r", "reranked", "-o", pairs)
     written = [line.split("\t")[:2] for line in pairs.read_text("utf-8").splitlines()]
+    read = {name: read_embeddings(reranked / f"{name}.vec") for name in ("en", "es")}
+    space = SharedSpace(read, load_reranking(reranked / "mapper"))
+    expected = space.dictionary("en", "es", retrieval="reranked")
     assert written == [[source, target] for source, target, _ in expected]
-    sure = learnt[0]["translations"]
-    assert all(0 < each["probability"] < 1 for each in sure)
-    assert sure[0]["probability"] == max(each["probability"] for each in sure)
-    done = geomm("translate", *aligned, *asked[:2], "-r", "reranked")
-    assert f", {sure[0]['probability']:.0%})" in done.stdout
-    geomm("induce", *aligned, "--at-precision", "0.9", "-o", pairs)
-    kept = [line.split("\t") for line in pairs.read_text("utf-8").splitlines()]
-    probabilities = [float(probability) for *_, probability in kept]
-    assert 0 < len(kept) < len(written) and 0.9 <= np.mean(probabilities) <= 1
-    done = geomm("translate", *aligned, *asked[:2], "--coverage", "0.9", status=2)
-    assert "no weights were learnt from a dictionary" in done.stderr
-    (tmp_path / "mapper" / "mapper.json").write_text("{", "utf-8")
-    done = geomm("translate", *aligned, *asked, "reranked")
+    geomm("induce", reranked, "--at-precision", "0.9", "-o", pairs)
+    sure = [float(line.split("\t")[2]) for line in pairs.read_text("utf-8").splitlines()]
+    assert 0 < len(sure) < len(written) and 0.9 <= np.mean(sure) <= 1
+
+
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        ([], "no weights were learnt from a dictionary"),
+        (["-r", "csls"], "Probabilities come from the retrieval 'reranked'; this one is 'csls'."),
+    ],
+)
+def test_a_coverage_needs_weights_from_a_dictionary(geomm, reranked, further, message):
+    line = ["translate", reranked, "en-es", "parliament", "--coverage", "0.9", *further]
+    assert message in geomm(*line, status=2).stderr
+
+
+def test_weights_that_cannot_be_read_are_told(geomm, reranked):
+    path = reranked / "mapper" / "mapper.json"
+    content = path.read_bytes()
+    path.write_text("{", "utf-8")
+    done = geomm("translate", reranked, "en-es", "parliament", "-r", "reranked")
+    path.write_bytes(content)
     assert "No learnt weights are used" in done.stderr
 
 
-def test_translate_as_json():
-    done = geomm("translate", "--json", EN, EN.replace("en=", "xx="), "en-xx", "freedom", "-k", "2")
-    (row,) = json.loads(done.stdout)
-    assert row["word"] == "freedom" and row["translations"][0]["word"] == "freedom"
-    assert len(row["translations"]) == 2
-
-
-def test_mappers_lists_names_parameters_and_packages():
+def test_mappers_lists_names_parameters_and_packages(geomm):
     output = geomm("mappers").output
     for text in ("procrustes", "regularization=auto", "from geomm-plugin", "the paper's method"):
         assert text in output
@@ -168,7 +154,7 @@ def test_mappers_lists_names_parameters_and_packages():
     assert told["normalize"] == ["unit", "center"]
 
 
-def test_demo_shows_translations_a_comparison_and_what_to_type_next():
+def test_demo_shows_translations_a_comparison_and_what_to_type_next(geomm):
     output = geomm("demo").output
     assert "libertad" in output and "geomm align en=wiki.en.vec" in output
     (line,) = (line for line in output.splitlines() if line.startswith("procrustes, csls"))
@@ -177,21 +163,15 @@ def test_demo_shows_translations_a_comparison_and_what_to_type_next():
     assert "geomm_plus, reranked" in output and "without its self-learning" in output
     for title in ("Sentences, en to es", "Topics learnt in en, tested on es"):
         (line,) = (line for line in output.splitlines() if line.startswith(title))
-        before, *aligned = (
-            float(part.split()[-1]) for part in line.rpartition(": ")[2].split(", ")
-        )
+        scores = line.rpartition(": ")[2].split(", ")
+        before, *aligned = (float(part.split()[-1]) for part in scores)
         assert min(aligned) > before + 0.3
 
 
-def test_a_quiet_demo_says_nothing(monkeypatch):
+def test_a_quiet_demo_says_nothing(geomm, monkeypatch):
     monkeypatch.setattr("geomm_plugin.cli.demo._story", lambda demo: iter(["a line"]))
     assert geomm("demo", "-q").output == ""
     assert geomm("demo").output == "a line\n"
-
-
-def bad_file(path, content):
-    path.write_bytes(content)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -205,10 +185,10 @@ def bad_file(path, content):
         (b"2 2\na 1 2\nb 3 nan\n", "line 3"),
     ],
 )
-def test_bad_files_are_one_sentence_with_file_and_line(tmp_path, content, message):
+def test_bad_files_are_one_sentence_with_file_and_line(geomm, tmp_path, content, message):
     path = tmp_path / "bad.vec"
     if content is not None:
-        bad_file(path, content)
+        path.write_bytes(content)
     done = geomm("align", f"en={path}", ES, "-d", EN_ES, "-o", tmp_path / "out", status=2)
     assert "bad.vec" in done.stderr and message in done.stderr
     assert done.stderr.count("\n") == 1 and done.stdout == ""
@@ -224,50 +204,31 @@ def test_bad_files_are_one_sentence_with_file_and_line(tmp_path, content, messag
         (["-s", "regularization=much"], "regularization takes a number of at least 0 or 'auto'"),
         (["-s", "regularization=-4"], "regularization takes a number of at least 0"),
         (["-s", "regularization"], "is not understood; write PARAMETER=VALUE"),
+        (["-s", "lambda=3"], "no parameter 'lambda'. Did you mean 'regularization'?"),
         (["-d", "en-fr=x.txt"], "'en-fr' is no pair of the languages given (en, es)"),
         (["-d", "en-es=x.txt"], "There is no file x.txt"),
-        (
-            ["--suffix", ".foo"],
-            "No format known here writes files that end in .foo. Choose one",
-        ),
+        (["--suffix", ".foo"], "No format known here writes files that end in .foo. Choose one"),
         (["--suffix", "vec"], "writes files that end in no suffix. Choose one of: "),
-        (["-s", "lambda=3"], "no parameter 'lambda'. Did you mean 'regularization'?"),
+        (["-o", "en.vec/out"], "Cannot make the folder"),
     ],
 )
-def test_bad_options(tmp_path, changes, message):
-    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, *changes, "-o", tmp_path / "out", status=2)
+def test_bad_options(geomm, write_toy, changes, message):
+    done = geomm("align", *write_toy(), "-o", "out", *changes, status=2)
     assert message in done.stderr
 
 
-def test_no_pair_in_both_vocabularies(tmp_path):
-    upper = bad_file(tmp_path / "upper.txt", b"Dog Perro\n")
-    done = geomm("align", EN, ES, "-d", f"en-es={upper}", *SMALL, "-o", tmp_path / "o", status=2)
-    assert "None of the 1 pairs is in both vocabularies" in done.stderr
-    assert "letter case" in done.stderr
-
-
-def test_a_language_without_dictionary(tmp_path):
-    done = geomm("align", EN, ES, IT, "-d", EN_ES, *SMALL, "-o", tmp_path / "o", status=2)
-    assert "No dictionary links it to the others (en, es)" in done.stderr
-
-
-def test_an_output_folder_that_cannot_be_made(tmp_path):
-    blocked = bad_file(tmp_path / "file", b"")
-    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-o", blocked / "out", status=2)
-    assert "Cannot make the folder" in done.stderr
-
-
-def test_an_output_folder_that_cannot_be_written(tmp_path):
+def test_an_output_folder_that_cannot_be_written(geomm, write_toy):
     def refuse(operation, path):
         raise PermissionError(errno.EACCES, "Permission denied")
 
+    line = ["align", *write_toy(), "-o", "out"]
+    Path("out").mkdir()
     with disk.watched(refuse):
-        done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-o", tmp_path, status=2)
+        done = geomm(*line, status=2)
     assert "Cannot write" in done.stderr and "Permission denied" in done.stderr
 
 
-def test_unknown_words_languages_and_models(tmp_path):
-    assert "are not among the" in geomm("translate", EN, ES, "en-es", "xyzzy", status=1).stderr
+def test_unknown_words_languages_and_models(geomm, tmp_path):
     near = geomm("translate", EN, ES, "en-es", "FREEDOM", "xyzzy", *SMALL, status=1)
     assert "FREEDOM  (unknown word; did you mean freedom?)\n" in near.stdout
     assert "xyzzy    (unknown word)\n" in near.stdout and "2 of 2 words" in near.stderr
@@ -275,50 +236,34 @@ def test_unknown_words_languages_and_models(tmp_path):
     for line in (["translate", missing, "en-es", "a"], ["neighborhoods", missing]):
         assert f"There is no folder {missing}. Give one that" in geomm(*line, status=2).stderr
     assert "'en-fr' is no pair" in geomm("translate", EN, ES, "en-fr", "a", status=2).stderr
-    assert "Give files, a pair" in geomm("translate", EN, ES, "en-es", status=2).stderr
     missing = geomm("translate", "--model", tmp_path / "no", EN, ES, "en-es", "a", status=2)
     assert "A saved mapper is a folder" in missing.stderr
 
 
-def test_quiet_says_nothing(tmp_path):
-    done = geomm("align", EN, ES, "-d", EN_ES, *SMALL, "-m", "procrustes", "-o", tmp_path, "-q")
-    assert done.output == ""
-
-
-def test_a_dictionary_in_latin_1(folder_of_latin_1):
-    files, dictionary = folder_of_latin_1
-    learn = ["diagnose", *files, "-d", f"en-es={dictionary}", "--json"]
-    score = ["evaluate", *files, "-t", f"en-es={dictionary}", "--json"]
-    for command in (learn, score):
-        refused = CliRunner().invoke(group, command)
-        assert refused.exit_code == 2
-        assert "60 of 60 lines are not UTF-8" in refused.stderr and "latin-1" in refused.stderr
-        read = CliRunner().invoke(group, [*command, "--encoding", "latin-1"])
-        assert read.exit_code == 0, read.stderr
-
-
-def test_vectors_in_latin_1(tmp_path):
-    old, new, both = tmp_path / "old.vec", tmp_path / "new.vec", tmp_path / "both.parquet"
-    old.write_bytes("2 1\naño 1\ndog 2\n".encode("latin-1"))
-    geomm("convert", old, new, "--encoding", "latin-1", "--quiet")
-    assert read_embeddings(new).words == ["año", "dog"]
-    pytest.importorskip("pyarrow")
-    geomm("convert", f"en={old}", f"es={old}", both, "--encoding", "latin-1", "--quiet")
-    assert read_embeddings(both, language="es").words == ["año", "dog"]
-    dictionary = tmp_path / "d.txt"
-    dictionary.write_text("dog dog\n")
-    files = [f"en={old}", f"es={old}", "-d", f"en-es={dictionary}", "-m", "procrustes"]
-    done = geomm("align", *files, "-o", tmp_path / "aligned", "--quiet")
-    assert "1 of 2 words are not UTF-8" in done.stderr and "'año'" in done.stderr
-
-
-@pytest.fixture
-def folder_of_latin_1(tmp_path):
+def test_a_dictionary_in_latin_1(geomm, write_toy):
     toy = make_toy(words=60, dimension=8)
-    spelt = {"en": toy.embeddings["en"].words, "es": [f"ñ{n}" for n in range(60)]}
-    for language, words in spelt.items():
-        vectors = toy.embeddings[language].vectors
-        write_embeddings((words, vectors), tmp_path / f"{language}.vec")
-    lines = "".join(f"{a} {b}\n" for a, b in zip(*spelt.values(), strict=True))
-    (tmp_path / "d.txt").write_bytes(lines.encode("latin-1"))
-    return [f"{name}={tmp_path / name}.vec" for name in spelt], tmp_path / "d.txt"
+    spanish = [f"ñ{n}" for n in range(60)]
+    two = {"en": toy.embeddings["en"], "es": (spanish, toy.embeddings["es"].vectors)}
+    pairs = list(zip(two["en"].words, spanish, strict=True))
+    *files, _, dictionary = write_toy(Toy(two, {("en", "es"): pairs}))
+    path = Path("en-es.txt")
+    path.write_bytes(path.read_text("utf-8").encode("latin-1"))
+    for command in (["diagnose", "-d", dictionary], ["evaluate", "-t", dictionary]):
+        line = [*command, *files, "--json"]
+        refused = geomm(*line, status=2).stderr
+        assert "60 of 60 lines are not UTF-8" in refused and "latin-1" in refused
+        geomm(*line, "--encoding", "latin-1")
+
+
+def test_vectors_in_latin_1(geomm, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("old.vec").write_bytes("2 1\naño 1\ndog 2\n".encode("latin-1"))
+    geomm("convert", "old.vec", "new.vec", "--encoding", "latin-1", "--quiet")
+    assert read_embeddings("new.vec").words == ["año", "dog"]
+    pytest.importorskip("pyarrow")
+    both = ["en=old.vec", "es=old.vec"]
+    geomm("convert", *both, "both.parquet", "--encoding", "latin-1", "--quiet")
+    assert read_embeddings("both.parquet", language="es").words == ["año", "dog"]
+    Path("d.txt").write_text("dog dog\n")
+    done = geomm("align", *both, "-d", "en-es=d.txt", "-m", "procrustes", "-o", "out", "--quiet")
+    assert "1 of 2 words are not UTF-8" in done.stderr and "'año'" in done.stderr

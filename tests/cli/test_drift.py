@@ -1,51 +1,43 @@
+"""`geomm drift` prints what drift() returns."""
+
 import json
 
 import pytest
-from click.testing import CliRunner
 
 from geomm_plugin import drift, read_embeddings
-from geomm_plugin.cli import group
 from geomm_plugin.demo import FOLDER
 
 FILES = [f"es={FOLDER / 'es.vec.gz'}", f"it={FOLDER / 'it.vec.gz'}"]
+MEASURED = ["--by", "distance", "--trim", 0, "--top", 2, "--neighbors", 1]
 
 
-def run(*arguments):
-    return CliRunner().invoke(group, ["drift", *map(str, arguments)])
+@pytest.mark.parametrize(
+    ("line", "settings"),
+    [
+        (["--top", 3], {"top": 3}),
+        (
+            [*MEASURED, "--mapper", "geomm", "--set", "regularization=100"],
+            {"mapper": "geomm:regularization=100", "top": 2, "by": "distance"}
+            | {"neighbors": 1, "trim": 0},
+        ),
+    ],
+)
+def test_it_prints_what_python_returns(geomm, line, settings):
+    two = [read_embeddings(spec[3:], max_words=3000) for spec in FILES]
+    done = geomm("drift", *FILES, "--max-words", 3000, *line, "--json")
+    assert json.loads(done.stdout) == drift(*two, **settings).rows
 
 
-@pytest.fixture(scope="module")
-def two():
-    return [read_embeddings(FOLDER / f"{name}.vec.gz", max_words=3000) for name in ("es", "it")]
-
-
-def test_it_prints_what_python_returns(two):
-    done = run(*FILES, "--max-words", 3000, "--top", 3, "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.output) == drift(*two, top=3).rows
-
-
-def test_options_are_handed_on(two):
-    measured = ["--by", "distance", "--trim", 0, "--top", 2, "--neighbors", 1]
-    mapper = ["--mapper", "geomm", "--set", "regularization=100"]
-    done = run(*FILES, "--max-words", 3000, *measured, *mapper, "--json")
-    assert done.exit_code == 0, done.output
-    expected = drift(*two, "geomm:regularization=100", top=2, by="distance", neighbors=1, trim=0)
-    assert json.loads(done.output) == expected.rows
-
-
-def test_words_can_be_asked_about(tmp_path):
+def test_words_can_be_asked_about(geomm, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("largo\n\nparlamento\n", encoding="utf-8")
-    done = run(*FILES, "cerca", "--words", words, "--markdown")
-    assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
+    lines = geomm("drift", *FILES, "cerca", "--words", words, "--markdown").stdout.splitlines()
     assert "| nearest in es | nearest in it |" in lines[0]
     assert sorted(line.split()[1] for line in lines[2:]) == ["cerca", "largo", "parlamento"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
         (FILES[:1], "Drift compares two files"),
         ([FILES[0], "word"], "Drift compares two files"),
@@ -55,7 +47,5 @@ def test_words_can_be_asked_about(tmp_path):
         ([*FILES, "--mapper", "procustes"], "Did you mean 'procrustes'?"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_sentence(arguments, message):
-    done = run(*arguments)
-    assert done.exit_code == 2
-    assert message in done.output
+def test_what_is_wrong_is_told_in_a_sentence(geomm, line, message):
+    assert message in geomm("drift", *line, status=2).stderr

@@ -3,22 +3,19 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from geomm_plugin.cli import group
 from geomm_plugin.evaluation.paper.published import paper_tables
 
 DEMO = ("--demo", "--max-words", "800", "-q")
 
 
-def run(*arguments, status=0):
-    found = CliRunner().invoke(group, ["paper", *arguments])
-    assert found.exit_code == status, found.output
-    return found
+@pytest.fixture
+def run(geomm):
+    return lambda *line, status=0: geomm("paper", *line, status=status)
 
 
 @pytest.mark.parametrize("name", list(paper_tables()))
-def test_every_table_has_the_papers_rows_and_columns(name):
+def test_every_table_has_the_papers_rows_and_columns(run, name):
     mapper = "geomm" if name != "table7" else "rcsls"
     rows = json.loads(run(name, *DEMO, "--mapper", mapper, "--json").stdout)
     table = paper_tables()[name]
@@ -34,14 +31,14 @@ def test_every_table_has_the_papers_rows_and_columns(name):
         assert bool(row["missing"]) == (not in_demo and row["column"] != "avg.")
 
 
-def test_one_hop_has_all_three_ways():
+def test_one_hop_has_all_three_ways(run):
     mappers = ("--mapper", "procrustes", "--mapper", "geomm_multi")
     shown = run("table6", *DEMO, *mappers, "--pair", "es-en-it").stdout
     assert all(f"Procrustes, {way}" in shown for way in ("composition", "pipeline"))
     assert "GeoMM_multi" in shown and "not the paper's" in shown
 
 
-def test_without_a_name_it_is_the_tables_that_have_a_pair():
+def test_without_a_name_it_is_the_tables_that_have_a_pair(run):
     mappers = ("--mapper", "procrustes", "--json")
     for pair, names in (("it-en", ["table5", "table7"]), ("es-en-it", ["table6"])):
         rows = json.loads(run(*DEMO, *mappers, "--pair", pair).stdout)
@@ -49,7 +46,7 @@ def test_without_a_name_it_is_the_tables_that_have_a_pair():
     assert "no column 'xx'" in run(*DEMO, *mappers, "--pair", "xx", status=2).stderr
 
 
-def test_markdown_and_jobs():
+def test_markdown_and_jobs(run):
     arguments = ("table2", *DEMO, "--mapper", "procrustes", "--markdown")
     one = run(*arguments)
     assert "| Procrustes | " in one.stdout and "geomm fetch vecmap --folder data" in one.stdout
@@ -67,5 +64,5 @@ def test_markdown_and_jobs():
         (["table1", "--demo", "--mapper", "geom"], "There is no mapper 'geom'"),
     ],
 )
-def test_what_cannot_be_done_is_refused(arguments, message):
+def test_what_cannot_be_done_is_refused(run, arguments, message):
     assert message in run(*arguments, status=2).stderr

@@ -1,80 +1,66 @@
-"""evaluate --task: files in, rows out, and options that a task would not look at are refused."""
+"""--task of evaluate and compare: files in, rows out, and what no task looks at is refused."""
 
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from geomm_plugin.cli import group
 from geomm_plugin.demo import FOLDER
 
 FILES = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es")]
 TEXTS = [x for n in ("en", "es") for x in ("--texts", f"{n}={FOLDER}/sentences.{n}.txt.gz")]
 TRAIN = ["--train", f"en={FOLDER}/topics.en.tsv.gz"]
 TEST = ["--test", f"es={FOLDER}/topics.es.tsv.gz"]
+LIMIT = ["--max-words", "800", "-q"]
+TRAINED = ["-d", f"en-es={FOLDER}/en-es.train.txt", "-t", f"en-es={FOLDER}/en-es.test.txt"]
 
 
-def run(*arguments, status=0):
-    found = CliRunner().invoke(group, ["evaluate", *FILES, "-q", *arguments])
-    assert found.exit_code == status, found.output
-    return found
-
-
-def test_sentences_print_a_row_for_each_direction_and_retrieval():
-    rows = json.loads(run("--task", "sentences", *TEXTS, "--json").stdout)
+def test_sentences_print_a_row_for_each_direction_and_retrieval(geomm):
+    line = ["evaluate", *FILES, *LIMIT, "--task", "sentences", *TEXTS, "--json"]
+    rows = json.loads(geomm(*line).stdout)
     assert [(row["pair"], row["retrieval"]) for row in rows] == [
         *(("en-es", "csls"), ("en-es", "cosine"), ("es-en", "csls"), ("es-en", "cosine")),
     ]
     assert all({"p@1", "p@5", "p@10"} <= set(row) for row in rows)
-    rows = json.loads(run("--task", "sentences", *TEXTS, "-r", "csls:k=5", "--json").stdout)
+    rows = json.loads(geomm(*line, "-r", "csls:k=5").stdout)
     assert [row["retrieval"] for row in rows] == ["csls(k=5)"] * 2
 
 
-def test_classify_prints_a_row_for_each_test_language():
-    arguments = ("--task", "classify", *TRAIN, *TEST)
-    (row,) = json.loads(run(*arguments, "--json").stdout)
+def test_classify_prints_a_row_for_each_test_language_and_names_every_file(geomm):
+    line = ["evaluate", *FILES, *LIMIT, "--task", "classify", *TRAIN, *TEST]
+    (row,) = json.loads(geomm(*line, "--json").stdout)
     assert (row["train"], row["test"]) == ("en", "es")
     assert {"accuracy", "macro-f1", "C", "cv_accuracy"} <= set(row)
-    shown = run(*arguments).stdout.splitlines()
+    assert set(row["files"]) == {"embeddings en", "embeddings es", "train en", "test es"}
+    assert all(row["files"].values()) and row["versions"]
+    shown = geomm(*line).stdout.splitlines()
     assert shown[0].split()[:4] == ["train", "test", "accuracy", "macro-f1"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
         (["--task", "sentence", *TEXTS], "There is no task 'sentence'. Did you mean 'sentences'?"),
         (["--task", "sentences"], "--task sentences needs --texts LANG=FILE."),
         (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE."),
+        (["--task", "similarity"], "--task similarity needs --test LANG-LANG=FILE"),
         (["--task", "classify", *TRAIN, *TEST, "-r", "csls"], "--retrieval is not for"),
         (["--task", "sentences", *TEXTS, "--oov", "wrong"], "--oov is not for --task sentences"),
         (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
         (["--task", "bli", *TEXTS, "-d", "en-es=x"], "--texts is not for --task bli"),
-        (["--task", "similarity"], "--task similarity needs --test LANG-LANG=FILE"),
+        (["--task", "similarity", "-d", "en-es=x", "--metric", "p@1"], "--metric is not for --tas"),
+        (["--task", "analogy", "-d", "en=x", "-r", "csls"], "--retrieval is not for --task analo"),
     ],
 )
-def test_what_a_task_cannot_use_is_refused(arguments, message):
-    assert message in run(*arguments, status=2).stderr
+def test_what_a_task_cannot_use_is_refused(geomm, line, message):
+    assert message in geomm("evaluate", *FILES, *line, status=2).stderr
 
 
-TRAINED = ["-d", f"en-es={FOLDER}/en-es.train.txt", "-t", f"en-es={FOLDER}/en-es.test.txt"]
-
-
-def compare(*arguments, status=0):
-    line = ["compare", *FILES, *TRAINED, "--max-words", "800", "-q", *arguments]
-    found = CliRunner().invoke(group, line, prog_name="geomm")
-    assert found.exit_code == status, found.output
-    return found
-
-
-def test_compare_scores_tasks_beside_words(tmp_path):
+def test_compare_scores_tasks_beside_words(geomm, tmp_path):
     page, saved = tmp_path / "page.html", tmp_path / "rows.jsonl"
-    two = ("--task", "sentences", *TEXTS, "--task", "classify", *TRAIN, *TEST)
-    rows = json.loads(
-        compare(
-            *("-m", "procrustes", "-m", "cca", "-r", "csls", "-r", "reranked", *two, "--json"),
-            *("--html", str(page), "--save", str(saved)),
-        ).stdout
-    )
+    line = ["compare", *FILES, *TRAINED, *LIMIT, "--json", "--html", page, "--save", saved]
+    line += ["-m", "procrustes", "-m", "cca", "-r", "csls", "-r", "reranked"]
+    line += ["--task", "sentences", *TEXTS, "--task", "classify", *TRAIN, *TEST]
+    rows = json.loads(geomm(*line).stdout)
     assert [(row["task"], row["mapper"]) for row in rows if row["task"] != "sentences"] == [
         *(("bli", "procrustes"),) * 2,
         *(("bli", "cca"),) * 2,
@@ -95,19 +81,14 @@ def test_compare_scores_tasks_beside_words(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
         (TEXTS, "--texts is not for translation alone"),
         (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
         (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE"),
+        (["--task", "similarity"], "scored by `geomm evaluate --task similarity`"),
         (TEST, "'es' is no pair of the languages given"),
     ],
 )
-def test_compare_refuses_what_no_task_uses(arguments, message):
-    assert message in compare(*arguments, status=2).stderr
-
-
-def test_scores_name_every_file(tmp_path):
-    rows = json.loads(run("--task", "classify", *TRAIN, *TEST, "--json").stdout)
-    assert set(rows[0]["files"]) == {"embeddings en", "embeddings es", "train en", "test es"}
-    assert all(rows[0]["files"].values()) and rows[0]["versions"]
+def test_compare_refuses_what_no_task_uses(geomm, line, message):
+    assert message in geomm("compare", *FILES, *TRAINED, *LIMIT, *line, status=2).stderr

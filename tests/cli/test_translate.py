@@ -3,30 +3,18 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from geomm_plugin import SharedSpace, write_embeddings
-from geomm_plugin.cli import group
+from geomm_plugin import SharedSpace
 from geomm_plugin.testing import make_toy
 
 
 @pytest.fixture
-def files(tmp_path):
-    toy = make_toy(("en", "es"), words=50, pairs=20)
-    for language, embeddings in toy.embeddings.items():
-        write_embeddings(embeddings, tmp_path / f"{language}.vec")
-    space = SharedSpace(toy.embeddings)
-    arguments = [f"{name}={tmp_path / name}.vec" for name in space]
-    return space, ["translate", *arguments, "en-es", "-k", "2"]
+def files(write_toy):
+    toy = make_toy(words=50, pairs=20)
+    return SharedSpace(toy.embeddings), ["translate", *write_toy(toy)[:2], "en-es", "-k", "2"]
 
 
-def geomm(*arguments, status=0, given=b""):
-    done = CliRunner().invoke(group, [str(each) for each in arguments], input=given)
-    assert done.exit_code == status, (done.output, done.exception)
-    return done
-
-
-def test_words_come_from_the_line_a_file_and_a_pipe(files, tmp_path):
+def test_words_come_from_the_line_a_file_and_a_pipe(geomm, files, tmp_path):
     space, line = files
     words = list(space["en"].words[:4])
     typed = geomm(*line, *words, "--json").stdout
@@ -34,8 +22,8 @@ def test_words_come_from_the_line_a_file_and_a_pipe(files, tmp_path):
     path = tmp_path / "words.txt"
     path.write_text(f"\ufeff{listed}".replace("\n", "\r\n"), encoding="utf-8")
     assert geomm(*line, "--words", path, "--json").stdout == typed
-    assert geomm(*line, "--json", given=listed).stdout == typed
-    assert geomm(*line, words[0], "--words", "-", "--json", given=words[1]).stdout == (
+    assert geomm(*line, "--json", input=listed).stdout == typed
+    assert geomm(*line, words[0], "--words", "-", "--json", input=words[1]).stdout == (
         geomm(*line, *words[:2], "--json").stdout
     )
     expected = [
@@ -47,7 +35,7 @@ def test_words_come_from_the_line_a_file_and_a_pipe(files, tmp_path):
     assert all(row["known"] for row in rows)
 
 
-def test_an_unknown_word_is_a_row_and_the_others_are_answered(files):
+def test_an_unknown_word_is_a_row_and_the_others_are_answered(geomm, files):
     space, line = files
     first, second = space["en"].words[:2]
     alone = geomm(*line, first, second)
@@ -64,7 +52,7 @@ def test_an_unknown_word_is_a_row_and_the_others_are_answered(files):
     assert rows[0]["translations"] == []
 
 
-def test_no_words_at_all_and_a_file_that_is_not_there(files, tmp_path):
+def test_no_words_at_all_and_a_file_that_is_not_there(geomm, files, tmp_path):
     _, line = files
     assert "Give files, a pair" in geomm(*line, status=2).stderr
     assert "Cannot read the words" in geomm(*line, "--words", tmp_path / "no", status=2).stderr
