@@ -204,5 +204,5 @@ def _is_score(row: Any) -> bool:
     numbers = [row[name] for name in ("p@1", "p@1_low", "p@1_high") if name in row]
     return all(isinstance(text, str) for text in texts) and (
         row["p@1"] is None  # it was not measured
-        or all(type(number) in (int, float) and 0 <= number <= 1 for number in numbers)
+        or all(type(number) in (int, float) and abs(number) <= 100 for number in numbers)
     )

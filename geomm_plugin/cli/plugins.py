@@ -11,7 +11,7 @@ from geomm_plugin.cli.terminal import show
 
 
 @click.command(cls=Command)
-@click.option("--check", metavar="PACKAGE", help="Run the contracts on what this one registers.")
+@options.option("--check", "Run the contracts on what this one registers.", metavar="PACKAGE")
 @options.run_options()
 def command(check: str | None, run: options.Run) -> None:
     """List plugins with their packages and what they register, or check those of a package.
