@@ -19,7 +19,7 @@ from geomm_plugin.datasets.download import fetch
 @options.switch("--list", "Say what there is: size, licence, origin.")
 @options.option(
     "--folder",
-    "Where the files go; by default the system's folder for caches.",
+    "Where the files go; by default ~/.cache/geomm-plugin.",
     type=forms.FOLDER,
 )
 @options.option(

@@ -14,7 +14,6 @@ import json
 import os
 import re
 import stat
-import sys
 import tarfile
 import zipfile
 from collections.abc import Sequence
@@ -77,13 +76,14 @@ def fetch(
     parts
         Languages, or pairs such as "en-es", as the data set has them.
     folder
-        Where the files go; by default the system's folder for caches.
+        Where the files go; by default ~/.cache/geomm-plugin, or that of XDG_CACHE_HOME.
     mirror
         A server that has the files under the same paths, e.g. "http://127.0.0.1:8000"; by default
         what the environment variable GEOMM_MIRROR says, or else each file's own server.
     """
     files = find_data_set(name).wanted(parts)
-    place = default_folder() if folder is None else Path(folder)
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    place = Path(caches, "geomm-plugin") if folder is None else Path(folder)
     mirror = mirror or os.environ.get("GEOMM_MIRROR")
     check_writable(place)
     fetched, refused = [], []
@@ -104,17 +104,6 @@ def fetch(
             f"{len(files)}."
         )
     return fetched
-
-
-def default_folder() -> Path:
-    """Return the folder for data that can be fetched again, where the system has its caches."""
-    name = "geomm-plugin"
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-        return Path(base, name, name, "Cache")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / name
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", name)
 
 
 def mirrored(url: str, mirror: str | None) -> str:

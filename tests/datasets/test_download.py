@@ -394,17 +394,12 @@ def test_links_and_endless_files_are_not_unpacked(tmp_path):
             assert not (tmp_path / name).exists()
 
 
-def test_the_folder_for_caches_is_the_system_s(monkeypatch, tmp_path):
+def test_the_folder_is_that_of_caches_by_default(server, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    for system, path in {
-        "linux": ".cache/geomm-plugin",
-        "darwin": "Library/Caches/geomm-plugin",
-        "win32": "AppData/Local/geomm-plugin/geomm-plugin/Cache",
-    }.items():
-        monkeypatch.setattr("sys.platform", system)
-        assert download.default_folder() == tmp_path / path
+    for folder, variable in ((".cache", ""), ("mine", str(tmp_path / "mine"))):
+        monkeypatch.setenv("XDG_CACHE_HOME", variable)
+        (found,) = fetch("wiki", ["es"], mirror=server.url)
+        assert found.path == tmp_path / folder / "geomm-plugin" / "wiki" / "wiki.es.vec"
 
 
 def test_the_command_says_what_came(server, tmp_path):
