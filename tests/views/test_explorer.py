@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import unicodedata
+from contextlib import contextmanager
 from urllib.parse import quote
 
 import numpy as np
@@ -186,14 +187,20 @@ def test_what_is_not_there_is_refused(mapper, language, row):
             ask(mapper, language, row)
 
 
-@pytest.fixture(scope="module")
-def server():
-    with ExplorerServer(Explorer({"a": toy_space()})) as server:
+@contextmanager
+def serving(space):
+    with ExplorerServer(Explorer({"a": space})) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(toy_space()) as server:
+        yield server
 
 
 def get(server, path, **headers):
@@ -354,16 +361,11 @@ def test_a_wrong_question_gets_a_sentence(server, question):
 
 def test_odd_words_survive_the_way_to_the_page():
     words = ["half\udce9", "<b>", "nul\x00", "line\u2028"]
-    explorer = Explorer({"a": SharedSpace({"en": Embeddings(words, np.eye(4))})})
-    with ExplorerServer(explorer) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with serving(SharedSpace({"en": Embeddings(words, np.eye(4))})) as server:
         found = [
             json.loads(get(server, f"/{server.token}/api/search?text={text}")[2])[0]["word"]
             for text in ("half", "%3Cb", "nul", "line")
         ]
-        server.shutdown()
-        thread.join()
     assert found == words
 
 
