@@ -26,7 +26,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.arrays import Matrix, RowIndices, Tiles
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.held_out import Descending
@@ -37,8 +37,7 @@ from geomm_plugin.registry.parameters import AtLeast
 from geomm_plugin.retrieval.exact.top_k import TopK
 from geomm_plugin.rows import Rows
 
-TILE_ROWS = 1024  # dictionary words that are compared with TILE_COLUMNS others at a time: 16 MB
-TILE_COLUMNS = 4096
+TILES = Tiles(1024, 4096)  # dictionary words that are compared with others at a time: 16 MB
 MAX_KEPT_BYTES = 128_000_000  # of a language's normalized rows; more are normalized in each pass
 SMALLEST_STEP = 1e-3  # of the first one; below, the loss is as low as it gets
 
@@ -107,10 +106,9 @@ Vectors: TypeAlias = Rows | Matrix
 class RelaxedCSLS:
     """The loss of one dictionary and a subgradient of it, in W."""
 
-    def __init__(self, edge: Edge, k: int, vocabulary: int):
+    def __init__(self, edge: Edge, k: int, vocabulary: int, tiles: Tiles = TILES):
         self.x, self.z = kept_rows(edge.x, vocabulary), kept_rows(edge.z, vocabulary)
-        self.k = k
-        self.vocabulary = vocabulary
+        self.k, self.vocabulary, self.tiles = k, vocabulary, tiles
         self.source_words, self.source_of = np.unique(edge.pairs.source, return_inverse=True)
         self.target_words, self.target_of = np.unique(edge.pairs.target, return_inverse=True)
         self.labels = edge.pairs.label()
@@ -134,11 +132,10 @@ class RelaxedCSLS:
         count = min(self.vocabulary, len(other))
         best = TopK(len(words), min(self.k, count))
         mapped = own[words].astype(np.float32) @ W.astype(np.float32)
-        for first in range(0, count, TILE_COLUMNS):
-            columns = other[first : min(first + TILE_COLUMNS, count)].astype(np.float32).T
-            for start in range(0, len(words), TILE_ROWS):
-                rows = slice(start, start + TILE_ROWS)
-                best.part(rows).update(mapped[rows] @ columns, first)
+        for part in self.tiles.of_columns(count):
+            columns = other[part].astype(np.float32).T
+            for rows in self.tiles.of_rows(len(words)):
+                best.part(rows).update(mapped[rows] @ columns, part.start)
         means = np.zeros((len(words), other.shape[1]), np.float32)
         for place in range(best.columns.shape[1]):
             means += other[best.columns[:, place]]

@@ -13,7 +13,8 @@ from geomm_plugin.arrays import Matrix
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import orthonormal_columns
 from geomm_plugin.language_graph import LanguagePair
-from geomm_plugin.mapper import LinearMapper, Mapper
+from geomm_plugin.mapper import LinearMapper, Mapper, Vectors
+from geomm_plugin.normalize import Normalizer
 from geomm_plugin.registry import get_mapper
 
 
@@ -38,6 +39,12 @@ class Toy:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*found no translations", UserWarning)
             return chosen.fit(self.embeddings, {})
+
+    def views(self, *steps: str) -> Vectors:
+        """Return the rows of each language after some steps of normalization."""
+        vectors = {name: value.vectors for name, value in self.embeddings.items()}
+        normalizer = Normalizer(steps).fit(vectors)
+        return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
 
     def normalized(self, mapper: LinearMapper, language: str) -> Matrix:
         """Return the vectors of a language as the mapper normalizes them, in float64."""

@@ -14,7 +14,6 @@ from geomm_plugin.fitting.held_out import (
 )
 from geomm_plugin.fitting.induction import join_mutual
 from geomm_plugin.mappers import Procrustes
-from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import make_toy
 
 EDGE = ("en", "es")
@@ -138,9 +137,7 @@ def test_induced_pairs_that_share_a_word_with_the_fold_are_left_out():
 
 def test_every_word_is_judged_by_maps_that_never_saw_it():
     toy = make_toy(words=700, dimension=10, noise=0.9)
-    rows = {name: value.vectors for name, value in toy.embeddings.items()}
-    normalizer = Normalizer(("unit", "center")).fit(rows)
-    vectors = {name: normalizer.view(name, value) for name, value in rows.items()}
+    vectors = toy.views("unit", "center")
     folds = divide({EDGE: RowPairs(np.arange(600), np.arange(600))}, 0.2, seed=0)
     hits = CrossFit(vectors, folds).hits(Procrustes(), [fold.train for fold in folds])
     expected = [[], []]

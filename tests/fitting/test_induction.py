@@ -5,18 +5,11 @@ import pytest
 
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.induction import induce, join_all, join_mutual, sure_pairs
-from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import make_toy
 
 
 def as_set(pairs):
     return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
-
-
-def views(toy):
-    vectors = {name: value.vectors for name, value in toy.embeddings.items()}
-    normalizer = Normalizer(("unit",)).fit(vectors)
-    return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
 
 
 def brute_force_csls(x, z, k=10):
@@ -30,7 +23,7 @@ def brute_force_csls(x, z, k=10):
 
 def test_induced_pairs_are_those_of_brute_force():
     toy = make_toy(words=150, dimension=8, noise=0.8)
-    vectors, words = views(toy), 100
+    vectors, words = toy.views("unit"), 100
     random = np.random.default_rng(0)
     maps = {name: random.normal(size=(8, 8)) for name in vectors}
     x, z = (vectors[name][:words].astype(float) @ maps[name] for name in ("en", "es"))

@@ -28,11 +28,7 @@ from geomm_plugin.mappers import GeoMM, Procrustes
 from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
 
-SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi")
-
-
-def as_set(pairs):
-    return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
+SEMI = ("geomm_semi", "procrustes_semi", "geomm_multi_semi", "geomm_plus")
 
 
 def seeded(toy, count):
@@ -123,12 +119,6 @@ def test_held_out_words_judge_the_rounds(tmp_path):
     assert all(each.held_out_precision is None for each in rounds)
 
 
-def views(toy):
-    vectors = {name: value.vectors for name, value in toy.embeddings.items()}
-    normalizer = Normalizer(("unit",)).fit(vectors)
-    return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -138,7 +128,7 @@ def views(toy):
 )
 def test_pairs_that_are_hardly_sure_hardly_count(name):
     toy = make_toy(words=150, dimension=8)
-    vectors, rows = views(toy), np.arange(90)
+    vectors, rows = toy.views("unit"), np.arange(90)
     wrong = np.roll(rows, 7)
     doubted = RowPairs(
         np.concatenate([rows, rows]),
@@ -240,10 +230,7 @@ def test_a_lambda_that_was_chosen_stays_in_the_folds(toy):
 
 @pytest.fixture
 def problem():
-    toy = make_toy(words=700, dimension=10, noise=0.5)
-    vectors = {name: value.vectors for name, value in toy.embeddings.items()}
-    normalizer = Normalizer(("unit",)).fit(vectors)
-    views = {name: normalizer.view(name, rows) for name, rows in vectors.items()}
+    views = make_toy(words=700, dimension=10, noise=0.5).views("unit")
     return views, {EDGE: RowPairs(np.arange(600), np.arange(600))}
 
 

@@ -48,7 +48,3 @@ def test_linear_changes_of_a_language_change_nothing(two):
     np.testing.assert_allclose(
         change @ after.W("en", "es"), before.W("en", "es"), rtol=1e-5, atol=1e-7
     )
-
-
-def test_translates_real_words(europarl, demo_precision):
-    assert demo_precision(europarl.fit("cca"), "en", "es") > 0.6

@@ -96,23 +96,6 @@ def test_background_gives_variance_where_the_dictionary_has_none(moments_of):
     assert beyond_the_dictionary(1.0) > 0.01
 
 
-def test_self_learning_translates_more_than_a_few_pairs_do():
-    toy = make_toy(words=600, dimension=20, pairs=15, noise=0.4)
-
-    def right(**params):
-        from geomm_plugin import get_mapper
-
-        space = (
-            get_mapper("geomm_plus", **params)
-            .fit(toy.embeddings, toy.dictionaries)
-            .map(toy.embeddings)
-        )
-        found = space.translate(toy.embeddings["en"].words, "en", "es", k=1)
-        return np.mean([best[0][0] == f"es{number}" for number, best in enumerate(found)])
-
-    assert right() > right(max_rounds=0) + 0.05
-
-
 def test_the_order_of_the_languages_does_not_matter(two):
     there = two.fit("geomm_plus", **PLAIN)
     pairs = [pair[::-1] for pair in two.dictionaries["en", "es"]]

@@ -10,7 +10,6 @@ from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import latent_maps
 from geomm_plugin.mappers import GeoMM, GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
-from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import make_toy
 
 
@@ -18,16 +17,10 @@ def as_set(pairs):
     return set(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True))
 
 
-def views(toy):
-    vectors = {name: value.vectors for name, value in toy.embeddings.items()}
-    normalizer = Normalizer(("unit",)).fit(vectors)
-    return {name: normalizer.view(name, rows) for name, rows in vectors.items()}
-
-
 def test_lambda_follows_the_number_of_pairs():
     # At a given lambda on the 1/|Omega| scale, a dictionary written twice is the same problem.
     toy = make_toy(words=150, dimension=8)
-    vectors = views(toy)
+    vectors = toy.views("unit")
     pairs = RowPairs(np.arange(90), np.arange(90))
     edge = Edge("en", "es", vectors["en"], vectors["es"], pairs)
     scaled = ScaledGeoMM(regularization=0.5).solve(edge, 0.5, FitReport())
@@ -37,7 +30,7 @@ def test_lambda_follows_the_number_of_pairs():
 def test_lambda_is_that_which_translates_held_out_words_best():
     edge, chosen = ("en", "es"), []
     for dimension, pairs in ((12, 30), (40, 60)):
-        vectors = views(make_toy(words=300, dimension=dimension, noise=0.9))
+        vectors = make_toy(words=300, dimension=dimension, noise=0.9).views("unit")
         train = RowPairs(np.arange(pairs), np.arange(pairs))
         held = RowPairs(np.arange(200, 300), np.arange(200, 300))
         pool = Pool(vectors["en"], vectors["es"], held)

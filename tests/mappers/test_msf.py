@@ -77,9 +77,3 @@ def test_languages_without_a_dictionary_meet_through_the_hub(three):
     z = three.normalized(msf, "it") @ msf.matrices_["it"]
     x, z = x / np.linalg.norm(x, axis=1)[:, None], z / np.linalg.norm(z, axis=1)[:, None]
     assert np.mean((x @ z.T).argmax(axis=1) == np.arange(len(x))) > 0.8
-
-
-def test_translates_real_words(europarl, demo_precision):
-    msf = europarl.fit("msf")
-    assert demo_precision(msf, "en", "es") > 0.8
-    assert demo_precision(msf, "es", "it") > 0.8

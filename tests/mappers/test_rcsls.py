@@ -2,22 +2,18 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings
+from geomm_plugin.arrays import Tiles
+from geomm_plugin.dictionary import pair_languages
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.mappers.rcsls import RCSLS, RelaxedCSLS
-from geomm_plugin.normalize import Normalizer
 from geomm_plugin.testing import Toy, make_toy
 
 
 def edge_of(toy):
-    from geomm_plugin.dictionary import pair_languages
-
     (languages, pairs), *_ = pair_languages(toy.embeddings, toy.dictionaries).items()
-    normalizer = Normalizer(("unit", "center", "unit")).fit(
-        {name: toy.embeddings[name].vectors for name in languages}
-    )
-    views = [normalizer.view(name, toy.embeddings[name].vectors) for name in languages]
-    return Edge(*languages, *views, pairs)
+    views = toy.views("unit", "center", "unit")
+    return Edge(*languages, *(views[name] for name in languages), pairs)
 
 
 def brute_force(edge, W, k, vocabulary):
@@ -44,13 +40,11 @@ def test_the_loss_is_the_formula(uneven, vocabulary):
     assert np.vdot(gradient, direction) == pytest.approx(expected, rel=1e-3, abs=1e-4)
 
 
-def test_tiles_change_nothing(two, monkeypatch):
+def test_tiles_change_nothing(two):
     edge = edge_of(two)
     W = np.random.default_rng(1).normal(size=(12, 12))
     whole = RelaxedCSLS(edge, 10, 1000)(W)
-    monkeypatch.setattr("geomm_plugin.mappers.rcsls.TILE_ROWS", 7)
-    monkeypatch.setattr("geomm_plugin.mappers.rcsls.TILE_COLUMNS", 11)
-    tiled = RelaxedCSLS(edge, 10, 1000)(W)
+    tiled = RelaxedCSLS(edge, 10, 1000, Tiles(7, 11))(W)
     assert tiled[0] == pytest.approx(whole[0], abs=1e-6)
     np.testing.assert_allclose(tiled[1], whole[1], atol=1e-6)
 
@@ -75,7 +69,7 @@ def test_starts_at_procrustes(two):
 def test_a_step_that_raises_the_loss_is_undone(two, constraint, step):
     mapper = RCSLS(constraint=constraint, step=step)
     edge = edge_of(two)
-    visited = list(mapper.descent(edge, mapper.start(edge, FitReport()), 15))
+    visited = list(mapper.descent(edge, FitReport(), 15))
     losses = [loss for _, loss in visited]
     assert len(losses) > 1
     assert (np.diff(losses) < 0).all()

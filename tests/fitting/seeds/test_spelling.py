@@ -1,12 +1,50 @@
-"""Cognates: mutual best spellings among frequent words, whatever the script."""
+"""Seeds by spelling: identical words, numerals, and cognates."""
 
 import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, cognates
 from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.spelling import MIN_RAISED, Cognates, alike_rows, cognate_rows
+from geomm_plugin.fitting.seeds.spelling import (
+    MIN_RAISED,
+    Cognates,
+    Identical,
+    Numerals,
+    alike_rows,
+    cognate_rows,
+    numeral,
+)
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
+
+
+def language(*words):
+    return Language(words, np.zeros((len(words), 2), np.float32))
+
+
+def test_words_of_both_vocabularies_are_paired_with_themselves():
+    pairs = Identical().pairs(language("de", "Paris", "la"), language("la", "of", "Paris"))
+    assert list(zip(pairs.source, pairs.target, strict=True)) == [(1, 2), (2, 0)]
+    assert pairs.induced.all()
+
+
+def test_nothing_in_common_is_no_pair():
+    assert len(Identical().pairs(language("a"), language("b"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("1999", "1999"), ("3,5%", "3,5%"), ("٣٤", "34"), ("²", ""), ("a1", ""), ("-", ""), ("", "")],
+)
+def test_a_numeral_has_digits_and_nothing_else(word, expected):
+    assert numeral(word) == expected
+
+
+def test_numbers_are_paired_across_scripts_and_words_are_not():
+    source = Language(["de", "7", "2", "12"], np.zeros((4, 2), np.float32))
+    target = Language(["de", "٢", "12"], np.zeros((3, 2), np.float32))
+    pairs = Numerals().pairs(source, target)
+    assert list(zip(pairs.source, pairs.target, strict=True)) == [(2, 1), (3, 2)]
+
 
 OTHERS = ["garden", "winter", "chapel", "bottle", "silver", "kitchen"]
 
