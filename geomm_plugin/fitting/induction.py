@@ -16,12 +16,13 @@ from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, slices
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import Pairs, Vectors
 from geomm_plugin.retrieval.both_ways import Shortlist, best_neighbors
+from geomm_plugin.rows import Rows
 
 MIN_LABEL = 1e-3  # CSLS that the label of an induced pair does not fall below
 
@@ -121,7 +122,7 @@ def induce(
         What an earlier search among the same words listed; by default they are searched anew.
     """
     languages = {language for edge in edges for language in edge}
-    mapped = {name: unit_images(vectors[name][:words], maps[name]) for name in languages}
+    mapped = {name: _unit_rows(vectors[name], maps[name], words) for name in languages}
     pairs: dict[LanguagePair, RowPairs] = {}
     best_of: dict[LanguagePair, RowIndices] = {}
     means = []
@@ -144,6 +145,13 @@ def sure_pairs(rows: RowIndices, columns: RowIndices, scores: Vector) -> Paired:
     """Return mutual pairs, each labelled with its CSLS (1 on average), and their mean CSLS."""
     pairs = weighted_pairs(rows, columns, np.maximum(scores, MIN_LABEL))
     return Paired(pairs, float(scores.mean()) if len(scores) else -1.0)
+
+
+def _unit_rows(vectors: Rows, matrix: Matrix, words: int) -> Matrix:
+    mapped = np.empty((min(words, len(vectors)), matrix.shape[1]), np.float32)
+    for part in slices(len(mapped), BLOCK_ROWS):
+        mapped[part] = unit_images(vectors[part], matrix)
+    return mapped
 
 
 def join_mutual(dictionary: RowPairs, induced: RowPairs) -> RowPairs:

@@ -41,9 +41,7 @@ def check_seed(seed_class: type[Seed], **params: Any) -> None:
     pairs = seed.pairs(source, target)
     check_pairs(pairs, source, target)
     again = seed_class(**params).pairs(source, target)
-    for mine, other in ((pairs.source, again.source), (pairs.target, again.target)):
-        assert np.array_equal(mine, other), "Two seeds with the same parameters must agree."
-    assert np.array_equal(pairs.label(), again.label()), "Two seeds must give the same weights."
+    assert _equal(pairs, again), "Two seeds with the same parameters must agree."
     for each, unchanged in zip((source, target), before, strict=True):
         assert np.array_equal(each.vectors, unchanged), "pairs() changed the vectors."
     check_what_it_looks_at(seed, pairs, source, target)
@@ -76,10 +74,7 @@ def check_what_it_looks_at(seed: Seed, pairs: RowPairs, source: Language, target
     if not seed.by_spelling:
         return
     turned = [Language(each.words, -np.asarray(each.vectors)[::-1]) for each in (source, target)]
-    other = seed.pairs(*turned)
-    assert np.array_equal(pairs.source, other.source) and np.array_equal(
-        pairs.target, other.target
-    ), "A seed with `by_spelling` looks at the words alone."
+    assert _equal(pairs, seed.pairs(*turned)), "A seed with `by_spelling` looks at words alone."
 
 
 def check_bonus(seed: Seed, source: Language, target: Language) -> None:
@@ -92,6 +87,11 @@ def check_bonus(seed: Seed, source: Language, target: Language) -> None:
         "Pairs with a bonus must be rows of the languages."
     )
     assert np.isfinite(raised.bonus).all(), "A bonus is a finite number."
+
+
+def _equal(one: RowPairs, other: RowPairs) -> bool:
+    arrays = ((pairs.source, pairs.target, pairs.label()) for pairs in (one, other))
+    return all(map(np.array_equal, *arrays))
 
 
 def _languages(sources: int, targets: int) -> tuple[Language, Language]:
