@@ -9,7 +9,7 @@ from geomm_plugin.lazy import names_of
 from geomm_plugin.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from geomm_adapters.arrow.tables import ArrowFile, ParquetFile
+    from geomm_adapters.arrow_tables import ArrowFile, ParquetFile
     from geomm_adapters.fasttext.model_file import FastTextBin, from_fasttext
     from geomm_adapters.gensim.change_over_time import (
         intersection_align_gensim,
@@ -58,7 +58,7 @@ __all__ = [
 __getattr__ = names_of(
     __name__,
     {
-        "arrow.tables": ("ArrowFile", "ParquetFile"),
+        "arrow_tables": ("ArrowFile", "ParquetFile"),
         "fasttext.model_file": ("FastTextBin", "from_fasttext"),
         "gensim.change_over_time": ("intersection_align_gensim", "smart_procrustes_align_gensim"),
         "gensim.keyed_vectors": ("align_keyedvectors", "from_keyedvectors", "to_keyedvectors"),

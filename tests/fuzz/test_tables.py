@@ -8,7 +8,7 @@ from hostile import answer, anything, check_embeddings, fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geomm_adapters.arrow.columns import arrow_errors
+from geomm_adapters.arrow_tables import arrow_errors
 from geomm_plugin import Embeddings, read_embeddings, write_space
 from geomm_plugin.errors import FormatError, GeommError
 

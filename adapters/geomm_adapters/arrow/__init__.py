@@ -1,1 +1,0 @@
-"""Tables of Arrow: Parquet and Arrow's own files, by pyarrow."""
