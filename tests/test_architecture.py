@@ -50,7 +50,7 @@ BUDGETS = {
     ("retrieval",): 4050,
     ("evaluation",): 4850,
     ("alignment",): 1600,
-    ("views",): 1765,
+    ("views",): 1740,
     ("cli",): 3500,
     ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
