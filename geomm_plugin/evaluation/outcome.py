@@ -372,7 +372,7 @@ def _against(row: dict[str, Any]) -> Cell:
         return EMPTY
     sure = "" if row["p_holm"] is None else f" (p = {row['p_holm']:.2g})"
     star = "*" if is_significant(row) else ""
-    return Cell(f"{row['difference']:+.3f}", after=sure + star, number=True)
+    return Cell(f"{row['difference']:+z.3f}", after=sure + star, number=True)
 
 
 def _group(score: float | None, count: int) -> Cell:

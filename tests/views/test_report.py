@@ -182,7 +182,7 @@ def test_the_table_holds_the_numbers_of_the_comparison(comparison):
             assert {f"{number:.3f}" for number in numbers} | {f"{row['fit_seconds']:.2f}"} <= shown
             assert f" [{row['p@1_low']:.3f}, {row['p@1_high']:.3f}]" in shown
         if row["difference"] is not None:
-            assert f"{row['difference']:+.3f}".replace("-", "−") in shown
+            assert f"{row['difference']:+z.3f}".replace("-", "−") in shown
     assert "ValueError: <b>no</b>" in parsed.text_in("td")
 
 
