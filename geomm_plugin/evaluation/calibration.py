@@ -101,7 +101,7 @@ class Reliabilities(Table):
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of all, each with what was read."""
-        return [row | self.provenance.columns() for part in self.parts for row in part.rows]
+        return [row | self.provenance.columns for part in self.parts for row in part.rows]
 
     def cells(self) -> Cells:
         """Return the rows of all below one header."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from geomm_plugin import registry
 from geomm_plugin.dictionary import (
     CheckedDictionaries,
     Dictionaries,
@@ -18,29 +15,23 @@ from geomm_plugin.dictionary import (
     as_dictionary,
     oriented,
     shuffled,
-    warn_if_swapped,
 )
-from geomm_plugin.embeddings import Embeddings, as_embeddings
-from geomm_plugin.errors import LanguagesError, ParameterError, did_you_mean
+from geomm_plugin.embeddings import as_embeddings
+from geomm_plugin.errors import ParameterError, did_you_mean
 from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import P_AT_1
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import provenance_of
-from geomm_plugin.evaluation.runs import Run, measure, run_all
-from geomm_plugin.evaluation.task import Score, Task, as_retrievals, check_tasks
+from geomm_plugin.evaluation.runs import Experiment, Run
+from geomm_plugin.evaluation.task import Task, as_retrievals, check_tasks
 from geomm_plugin.evaluation.translation import (
     By,
     Translation,
     UnknownWords,
-    check_by,
     chosen_metrics,
 )
-from geomm_plugin.fit_report import FitReport, report_of
-from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry.parameters import check_parameters
-from geomm_plugin.retrieval import Reranked, Retrieval
-from geomm_plugin.shared_space import Reranking, SharedSpace
+from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.work import Cluster, job_count
 
 SIZES = (25, 50, 100, 200, 500, 1000, 2000, 5000)  # of the parts of a learning curve
@@ -125,7 +116,7 @@ def compare(
     )
     experiment.check(words)
     return Comparison(
-        tuple(run_all(experiment.run, chosen, jobs, on_run, cluster)),
+        tuple(experiment.run_each(chosen, jobs, on_run, cluster)),
         baseline or next(iter(chosen)),
         seed,
         tuple(words.expected()),
@@ -133,122 +124,6 @@ def compare(
         each_pair,
         tuple(experiment.embeddings),
     )
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What every mapper is put through: data that it is fitted to, and tasks, words first."""
-
-    embeddings: dict[str, Embeddings]
-    dictionaries: dict[tuple[str, str], Dictionary]
-    tests: dict[tuple[str, str], Dictionary]
-    tasks: tuple[Task, ...]
-    each_pair: bool = False
-
-    def check(self, words: Translation) -> None:
-        """Find what would make every mapper fail, before the first one is fitted."""
-        check_by(words.by)
-        if not self.tasks:
-            raise ParameterError("There is no test dictionary. Give one, e.g. {('en', 'es'): ...}.")
-        for metric in chosen_metrics(words.metrics):
-            registry.metrics[metric]  # an unknown name is an error
-        if not words.retrievals:
-            raise ParameterError("There is no retrieval to score with. Name one, e.g. 'csls'.")
-        for retrieval in as_retrievals(words.retrievals):
-            check_parameters(retrieval)
-        for pair in self.tests:
-            for language in pair:
-                if language not in self.embeddings:
-                    raise LanguagesError(
-                        f"The test dictionary {'-'.join(pair)} names the language {language!r}, "
-                        f"which has no embeddings; there are {', '.join(self.embeddings)}."
-                    )
-        others = [task for task in self.tasks if task is not words]
-        if others and all(len(alone.tasks) == bool(alone.tests) for alone in self.fits()):
-            raise ParameterError(
-                "None of the pairs that are fitted alone has the texts of the tasks. Give those of "
-                "both languages of a pair, or leave each_pair out."
-            )
-        for pair, dictionary in [*self.dictionaries.items(), *self.tests.items()]:
-            if all(language in self.embeddings for language in pair):
-                warn_if_swapped(dictionary, *pair, self.embeddings)
-
-    def fits(self) -> list[Experiment]:
-        """Return what is fitted at a time: everything, or each tested pair of languages alone."""
-        if not self.each_pair:
-            return [self]
-        return [  # both directions of a pair need one fit
-            replace(
-                self,
-                embeddings={name: v for name, v in self.embeddings.items() if name in two},
-                dictionaries={key: d for key, d in self.dictionaries.items() if two == set(key)},
-                tests={key: d for key, d in self.tests.items() if two == set(key)},
-                tasks=tuple(part for task in self.tasks if (part := task.among(two)) is not None),
-            )
-            for two in dict.fromkeys(frozenset(pair) for pair in self.tests or self.dictionaries)
-        ]
-
-    def run(self, label: str, mapper: Mapper) -> Run:
-        """Fit a mapper and score it on every task."""
-        reports: list[FitReport] = []
-        costs: list[tuple[float, int]] = []
-        scores: list[Score] = []
-        error = None
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                for alone in self.fits():
-                    fresh = mapper.clone()
-                    given = alone.dictionaries if fresh.needs_dictionary else {}
-                    costs.append(measure(partial(fresh.fit, alone.embeddings, given)))
-                    reports.append(report_of(fresh))
-                    space = fresh.map(alone.embeddings)
-                    for task in alone.tasks:
-                        scores += alone.score(task, space, fresh)
-            except (Exception, SystemExit) as failure:  # whatever it raises, the others go on
-                scores.clear()
-                error = f"{type(failure).__name__}: {failure}"
-        return Run(
-            label,
-            mapper.get_params(),
-            sum(seconds for seconds, _ in costs) if costs else None,
-            max((peak for _, peak in costs), default=None),
-            error,
-            tuple(scores),
-            _joined(reports),
-            tuple(dict.fromkeys(str(warning.message) for warning in caught)),
-        )
-
-    def score(self, task: Task, space: SharedSpace, mapper: Mapper) -> Sequence[Score]:
-        """Score a space; a task that fails costs no other score, but that of words all."""
-        if isinstance(task, Translation):
-            return replace(task, learnt=self.learnt(task, mapper)).score(space)
-        try:
-            return task.score(space)
-        except Exception as failure:
-            return [Score(task.name, {}, {}, error=f"{type(failure).__name__}: {failure}")]
-
-    def learnt(self, words: Translation, mapper: Mapper) -> dict[str, Reranking]:
-        """Return the weights of each re-ranking that no weights were given for, by its label."""
-        return {
-            retrieval.label: learn_reranking(
-                mapper, self.embeddings, self.dictionaries, retrieval=retrieval
-            )
-            for retrieval in as_retrievals(words.retrievals)
-            if isinstance(retrieval, Reranked) and retrieval.learns
-        }
-
-
-def _joined(reports: list[FitReport]) -> FitReport:
-    """Return one report of several fits, each of a pair of languages alone."""
-    if len(reports) == 1:
-        return reports[0]
-    joined = FitReport()
-    for report in reports:
-        joined.pairs |= report.pairs
-        joined.regularization |= report.regularization
-        joined.solver |= report.solver
-    return joined
 
 
 def warn_of_overlap(train: CheckedDictionaries, tests: CheckedDictionaries) -> None:

@@ -71,7 +71,7 @@ class OneHopTable(Table):
         versions of packages, and the SHA-256 of every file.
         """
         about = {"retrieval": self.retrieval, "disjoint_pivot": self.disjoint, "seed": self.seed}
-        about |= self.provenance.columns()
+        about |= self.provenance.columns
         return [result.row() | about for result in self.results]
 
     def cells(self) -> Cells:

@@ -177,7 +177,7 @@ class Comparison(Table):
         intervals and tests, versions of packages, and the SHA-256 of every file.
         """
         about = {run.label: mapper_columns(run.parameters, run.report) for run in self.runs}
-        provenance = {"each_pair": self.each_pair, "seed": self.seed} | self.provenance.columns()
+        provenance = {"each_pair": self.each_pair, "seed": self.seed} | self.provenance.columns
         return [row | about[row["mapper"]] | provenance for row in self._numbers]
 
     @cached_property
@@ -202,8 +202,9 @@ class Comparison(Table):
             row = dict.fromkeys(row) | {"mapper": run.label, "task": score.task, **score.about}
         elif run.label != self.baseline and before is not None:
             row |= _difference(score, before, self.seed)
-        row |= run.cost() | {"baseline": self.baseline}
-        return row if score.error is None else row | {"error": score.error}
+        memory = None if run.peak_bytes is None else run.peak_bytes / 1e6
+        row |= {"fit_seconds": run.fit_seconds, "peak_memory_mb": memory}
+        return row | {"error": run.error or score.error, "baseline": self.baseline}
 
     @cached_property
     def _frames(self) -> list[Score]:
@@ -318,7 +319,7 @@ class Scores(Table):
         about: dict[str, Any] = {}
         if self.mapper is not None:
             about = mapper_columns(self.mapper.get_params(), report_of(self.mapper))
-        return [row | about | self.provenance.columns() for row in self._numbers]
+        return [row | about | self.provenance.columns for row in self._numbers]
 
     def cells(self) -> Cells:
         """Return header and rows as short texts."""

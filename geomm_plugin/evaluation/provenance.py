@@ -14,7 +14,6 @@ from typing import Any
 
 from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FormatError
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.source_file import SourceFile
 
@@ -32,15 +31,14 @@ class Provenance:
     command: str | None = None
     day: str = field(default_factory=lambda: date.today().isoformat())
 
-    @property
+    @cached_property
     def versions(self) -> dict[str, str]:
         """The version of Python and of each package that computes."""
         versions = {"Python": platform.python_version(), "platform": platform.platform(terse=True)}
+        versions |= dict.fromkeys(PACKAGES, "not installed")  # as a checkout may be
         for package in PACKAGES:
-            try:
+            with suppress(PackageNotFoundError):
                 versions[package] = version(package)
-            except PackageNotFoundError:  # a checkout that is not installed
-                versions[package] = "not installed"
         return versions
 
     def with_files(self, files: Iterable[tuple[str, SourceFile]]) -> Provenance:
@@ -48,13 +46,15 @@ class Provenance:
         return replace(self, files=(*self.files, *files))
 
     @cached_property
-    def checksums(self) -> dict[str, str | None]:
-        """The SHA-256 of every file by its role; None where the file has changed since."""
-        return {role: file.sha256() for role, file in self.files}
-
     def columns(self) -> dict[str, Any]:
-        """Return what every row of a table carries: versions, and the checksum of every file."""
-        return {"versions": self.versions, "files": self.checksums}
+        """What every row of a table carries: versions, and the SHA-256 of every file by its role.
+
+        It is None where the file has changed since.
+        """
+        return {
+            "versions": self.versions,
+            "files": {role: file.sha256() for role, file in self.files},
+        }
 
 
 def provenance_of(
@@ -62,7 +62,7 @@ def provenance_of(
     dictionaries: Iterable[tuple[tuple[str, str], Dictionary]],
     tests: Iterable[tuple[tuple[str, str], Dictionary]],
 ) -> Provenance:
-    """Tell which files were read, from what they gave; nothing is read again."""
+    """Return which files were read, from what they gave; nothing is read again."""
     files = [
         (f"embeddings {language}", value.file)
         for language, value in embeddings.items()
@@ -76,10 +76,9 @@ def provenance_of(
 
 def mapper_columns(parameters: Mapping[str, Any], *reports: FitReport) -> dict[str, Any]:
     """Return the columns about a mapper: its parameters, and lambda as chosen by dictionary."""
-    chosen: dict[str, float] = {}
-    for report in reports:
-        with suppress(FormatError):  # a report that is not as ours are
-            chosen |= {pair: choice.value for pair, choice in report.choices().items()}
+    chosen = {
+        pair: choice.value for report in reports for pair, choice in report.regularization.items()
+    }
     return {"parameters": json_like(parameters), "regularization": chosen}
 
 
