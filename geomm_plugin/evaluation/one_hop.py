@@ -239,27 +239,24 @@ def find_pivot(source: str, target: str, dictionaries: Dictionaries, pivot: str 
     """Return the language that has dictionaries with both."""
     linked = neighbors(dictionaries)
     common = sorted(set(linked.get(source, [])) & set(linked.get(target, [])))
+    if pivot in common:
+        return pivot
+    if pivot is None and len(common) == 1:
+        return common[0]
+    given = ", ".join("-".join(pair) for pair in dictionaries) or "none"
     if pivot is not None:
-        if pivot in common:
-            return pivot
         raise LanguagesError(
             f"The pivot {pivot!r} needs dictionaries with {source} and with {target}; there are "
-            f"{_listed(dictionaries)}."
+            f"{given}."
         )
-    if len(common) == 1:
-        return common[0]
     if common:
         raise LanguagesError(
             f"From {source} to {target} one can go through {' or '.join(common)}. Name the pivot."
         )
     raise LanguagesError(
-        f"No language has dictionaries with both {source} and {target}; there are "
-        f"{_listed(dictionaries)}. Add the one that is missing."
+        f"No language has dictionaries with both {source} and {target}; there are {given}. Add the "
+        "one that is missing."
     )
-
-
-def _listed(dictionaries: Dictionaries) -> str:
-    return ", ".join("-".join(pair) for pair in dictionaries) or "none"
 
 
 def disjoint_pivot(
