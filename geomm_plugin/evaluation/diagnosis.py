@@ -188,6 +188,7 @@ def diagnose(
     mapper: str | Mapper = "procrustes",
     *,
     seed: int = 0,
+    words: int = FREQUENT_WORDS,
 ) -> list[Diagnosis]:
     """Say for each dictionary what may explain a good or a bad alignment.
 
@@ -195,6 +196,8 @@ def diagnose(
     ----------
     mapper
         Aligns each pair, to see the hubs of the shared space and the pairs that do not fit in.
+    words
+        How many frequent words of each language hubs and suggestions are looked for among.
     """
     languages = {name: as_embeddings(value) for name, value in embeddings.items()}
     chosen = as_mapper(mapper)
@@ -202,7 +205,7 @@ def diagnose(
     for key in given:
         check_key(key, languages)
     return [
-        _Case(pair, languages, dictionary, chosen).diagnose(seed)
+        _Case(pair, languages, dictionary, chosen, words).diagnose(seed)
         for pair, dictionary in progress.over("Diagnosing", list(given.items()), "pairs")
     ]
 
@@ -215,6 +218,7 @@ class _Case:
     embeddings: Mapping[str, Embeddings]
     dictionary: Dictionary
     mapper: Mapper
+    words: int
 
     def diagnose(self, seed: int) -> Diagnosis:
         """Look at the dictionary, at both spaces, and at a mapping between them."""
@@ -228,7 +232,7 @@ class _Case:
             )
         fitted = self._fit(self.dictionary)
         x, z = (
-            self._mapped(fitted, language, slice(FREQUENT_WORDS)).astype(np.float32)
+            self._mapped(fitted, language, slice(self.words)).astype(np.float32)
             for language in self.pair
         )
         here, there = centered(source), centered(target)
@@ -244,14 +248,14 @@ class _Case:
             sum(word.lower() in source for word in pairs.missing_source)
             + sum(word.lower() in target for word in pairs.missing_target),
             {
-                "source": own_hubness(unit(here[:FREQUENT_WORDS])),
-                "target": own_hubness(unit(there[:FREQUENT_WORDS])),
+                "source": own_hubness(unit(here[: self.words])),
+                "target": own_hubness(unit(there[: self.words])),
                 "cosine": hubness(Cosine().index(x, z), x, len(z)),
                 "csls": hubness(CSLS().index(x, z), x, len(z)),
             },
             relational_similarity(*related),
             laplacian_difference(*related),
-            singular_value_gap(here[:FREQUENT_WORDS], there[:FREQUENT_WORDS]),
+            singular_value_gap(here[: self.words], there[: self.words]),
             self._suspicious(pairs, seed),
         )
 
@@ -278,9 +282,9 @@ class _Case:
             x = self._mapped(fitted, source, here[out])
             z = self._mapped(fitted, target, there[out])
             cosines[out] = np.einsum("ij,ij->i", x, z)
-            targets = np.union1d(np.arange(min(FREQUENT_WORDS, len(z_words))), there[out])
+            targets = np.union1d(np.arange(min(self.words, len(z_words))), there[out])
             index = CSLS().index(
-                self._mapped(fitted, source, slice(FREQUENT_WORDS)).astype(np.float32),
+                self._mapped(fitted, source, slice(self.words)).astype(np.float32),
                 self._mapped(fitted, target, targets).astype(np.float32),
             )
             best[out] = targets[index.search(x.astype(np.float32), 1).indices[:, 0]]

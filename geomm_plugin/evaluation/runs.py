@@ -56,7 +56,9 @@ class Run:
         return sum(each.used for each in counts) if counts else None
 
 
-def measure(work: Callable[[], object]) -> tuple[float, int]:
+def measure(
+    work: Callable[[], object], retimed_below: float = RETIMED_SECONDS
+) -> tuple[float, int]:
     """Do some work; return its seconds, and the bytes that Python and numpy held at its peak.
 
     Tracing memory makes short work up to twice as slow: it is done once more without, to be timed.
@@ -74,7 +76,7 @@ def measure(work: Callable[[], object]) -> tuple[float, int]:
     finally:
         if not tracing:
             tracemalloc.stop()
-    if seconds < RETIMED_SECONDS and not tracing:
+    if seconds < retimed_below and not tracing:
         start = time.perf_counter()
         work()
         seconds = time.perf_counter() - start
