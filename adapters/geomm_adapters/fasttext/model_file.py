@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from geomm_adapters.fasttext.model import (
     MAGIC,
     MATRIX,
     PARAMETERS,
+    QUANTIZED,
     SIGNATURE,
     SIZES,
     VERSIONS,
@@ -32,7 +32,6 @@ from geomm_adapters.fasttext.model import (
     is_fasttext_model,
     read_fasttext_model,
 )
-from geomm_adapters.fasttext.quantized import QuantizedMatrix
 from geomm_plugin import progress
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix
 from geomm_plugin.embeddings import Embeddings
@@ -53,13 +52,10 @@ _NO_MODEL = (
 def from_fasttext(model: Any, max_words: int | None = None) -> Embeddings:
     """Take the words of a model, most frequent first; any other word is made from its subwords.
 
-    The model's own matrix is used, not a copy; of a quantized one, which is small, a file is made.
+    The model's own matrix is used, not a copy.
     """
     if model.is_quantized():
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "model.ftz")
-            model.save_model(str(path))
-            return read_fasttext_model(path).embeddings(max_words)
+        raise FormatError(f"This {QUANTIZED}")
     words, counts = model.get_words(include_freq=True, on_unicode_error="surrogateescape")
     settings = model.f.getArgs()
     found = FastTextModel(
@@ -81,7 +77,7 @@ class FastTextBin(Format):
     """
 
     name: ClassVar[str] = "fasttext_bin"
-    suffixes: ClassVar[tuple[str, ...]] = (".bin", ".ftz")
+    suffixes: ClassVar[tuple[str, ...]] = (".bin",)
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:
@@ -119,8 +115,8 @@ def _write_mapped(path: Path, model: FastTextModel, embeddings: Embeddings) -> N
             "model.save_model(path), and give the path of that file in its place."
         )
     row_map, matrix = _affine_map(embeddings), model.matrix
-    if model.is_classifier or isinstance(matrix, QuantizedMatrix) or model.stored_buckets:
-        raise FormatError(_NO_MODEL.format("a classifier or a quantized model is not mapped", ""))
+    if model.is_classifier:
+        raise FormatError(_NO_MODEL.format("a classifier is not mapped", ""))
     if row_map is None and len(embeddings) < len(model.words):
         raise FormatError(
             f"A fastText model is written whole, with its {len(model.words)} words; the first "
