@@ -49,7 +49,7 @@ BUDGETS = {
     ("mappers",): 2300,
     ("retrieval",): 4050,
     ("evaluation",): 4850,
-    ("alignment",): 1600,
+    ("alignment",): 1470,
     ("views",): 1740,
     ("cli",): 3500,
     ("datasets", "demo", "testing"): 1850,

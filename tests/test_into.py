@@ -207,7 +207,7 @@ def test_a_record_is_a_configuration_with_into(line, tmp_path):
         (["--into", "ess"], "no language 'ess' to move the others into. Did you mean 'es'"),
         (["--rerank"], "with --into es no file is written there"),
         (["--neighborhoods"], "With --into es nothing is written beside the file of es"),
-        (["--extra-words", "es=en-es.txt"], "no extra words of it are written"),
+        (["--extra-words", "es=en-es.txt"], "it has no extra words"),
         (["--set", "normalize=unit,centeremb"], "Fit with a normalization without it"),
     ],
 )

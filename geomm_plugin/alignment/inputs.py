@@ -6,11 +6,13 @@ without reading it; a dictionary, which may be a pipe, is known by its pairs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from geomm_plugin import registry
 from geomm_plugin.dictionary import (
     Dictionaries,
     Dictionary,
@@ -21,6 +23,8 @@ from geomm_plugin.dictionary import (
 from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import FileError, LanguagesError
 from geomm_plugin.formats import as_path, check_exists, files_of, find_format, read_embeddings
+from geomm_plugin.mapper import Mapper
+from geomm_plugin.registry.parameters import choice_text
 
 Words: TypeAlias = "str | Path | Iterable[str]"
 
@@ -37,17 +41,6 @@ class Inputs:
     extra_words: dict[str, list[str]]
     max_words: int | None
     files: tuple[Path, ...]  # everything that is read
-
-    @property
-    def languages(self) -> list[str]:
-        """The languages, those of files first."""
-        return [*self.paths, *self.objects]
-
-    def dictionaries(
-        self, embeddings: Mapping[str, Embeddings]
-    ) -> dict[tuple[str, str], Dictionary]:
-        """Return the dictionaries, with words that are spelt (nearly) alike where asked for."""
-        return with_alike_words(self.pairs, embeddings, self.identical, self.cognates)
 
 
 def with_alike_words(
@@ -122,3 +115,45 @@ def read_words(path: str | Path) -> list[str]:
     except OSError as error:
         raise FileError(f"Cannot read the words {path}: {error.strerror}.") from error
     return [word for word in map(str.strip, text.split("\n")) if word]
+
+
+def run_options(
+    output: Path,
+    inputs: Inputs,
+    mapper: Mapper,
+    extra_words: Mapping[str, object],
+    others: Mapping[str, Any],
+) -> dict[str, Any] | None:
+    """Return the options by name; None if the run was given what no file holds.
+
+    Parameters
+    ----------
+    others
+        Further options; those that are None or False are left out.
+    """
+    lists = [value for value in extra_words.values() if not isinstance(value, (str, Path))]
+    from_memory = inputs.objects or lists or not all(d.files for d in inputs.pairs.values())
+    from_memory = from_memory or others.get("format") is not None  # the suffix does not tell it
+    if from_memory or registry.mappers.get(mapper.name) is not type(mapper):
+        return None
+    folder = os.path.realpath(output)
+
+    def relative(path: str | Path) -> str:
+        place = Path(path)  # a link to a file keeps its own name, which tells the format
+        return os.path.relpath(Path(os.path.realpath(place.parent), place.name), folder)
+
+    options = {
+        "output": ".",
+        "mapper": choice_text(mapper),
+        "vectors": {language: relative(path) for language, path in inputs.paths.items()},
+        "dictionary": {
+            "-".join(pair): [relative(file.path) for file in dictionary.files]
+            for pair, dictionary in inputs.pairs.items()
+        },
+        "identical": ["-".join(pair) for pair in inputs.identical],
+        "cognates": ["-".join(pair) for pair in inputs.cognates],
+        "extra-words": {language: relative(str(path)) for language, path in extra_words.items()},
+        "max-words": inputs.max_words,
+        **others,
+    }
+    return {name: value for name, value in options.items() if value not in (None, False, {}, [])}

@@ -24,19 +24,15 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeAlias
 
-from geomm_plugin import registry
-from geomm_plugin.alignment.inputs import Inputs
 from geomm_plugin.errors import FileError, GeommError, ParameterError
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import STAGE, move_back, move_in
 from geomm_plugin.files.stamps import files_in, sha256_of
 from geomm_plugin.files.trust import is_private, parse_json, read_plain_file
-from geomm_plugin.formats import Format
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.registry.parameters import choice_text
-from geomm_plugin.storage import ALIGNED, MAPPER_FOLDER, NOT_REGISTERED, load_mapper
+from geomm_plugin.storage import ALIGNED, MAPPER_FOLDER, load_mapper
 
 NAME, MAPPER, UNFINISHED = ALIGNED, MAPPER_FOLDER, STAGE
 FORMAT = 4  # the checksum is that of the options, too
@@ -47,57 +43,8 @@ OPTIONS = (
 _NEW, _SCRATCH, _PART, _RECORD = "new", "scratch", "part-", "record.json"  # in a stage
 _OLD = "old"  # in a stage, while it is published: what it replaces
 
-Content = dict[str, list[Any]]  # the size and the hash of each file, by name
-
-
-class Record:
-    """The files of one output folder that belong together, each with where it came from."""
-
-    def __init__(
-        self,
-        folder: Path,
-        files: Mapping[str, dict[str, Any]] | None = None,
-        options: Mapping[str, Any] | None = None,
-    ):
-        self.folder = folder
-        self.options = options  # of the run that wrote the files last, if it can be typed again
-        self.files: dict[str, dict[str, Any]] = dict(files or {})
-
-    def has(self, name: str, fingerprint: str) -> bool:
-        """True if a file is there as it was written, from just these inputs."""
-        entry = self.files.get(name, {})
-        return entry.get("from") == fingerprint and not changed(self.folder, entry)
-
-    def matching(self, fingerprints: Mapping[str, str]) -> Record:
-        """Return the record of those files that are there, as these fingerprints ask for."""
-        names = [name for name in self.files if self.has(name, fingerprints.get(name, ""))]
-        return Record(self.folder, {name: self.files[name] for name in names})
-
-    def mapper(self, fingerprint: str) -> Mapper | None:
-        """Load the mapper that was fitted from just these inputs, if it is there."""
-        if not self.has(MAPPER, fingerprint):
-            return None
-        try:
-            return load_mapper(self.folder / MAPPER)
-        except GeommError:
-            return None
-
-    def to_json(self) -> bytes:
-        """Return the record as it is written."""
-        held: dict[str, Any] = {"files": self.files, "versions": _versions()}
-        if self.options is not None:
-            held["options"] = dict(self.options)
-        content = {"format": FORMAT, **held, "checksum": fingerprint(held)}
-        return json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
-
-
-def read_record(path: Path, folder: Path) -> Record:
-    """Read the record of a folder; one that is missing or damaged names no file."""
-    try:
-        held = parse_record(path)
-        return Record(folder, held["files"], held.get("options"))
-    except (GeommError, OSError, RuntimeError, ValueError):
-        return Record(folder)
+Content: TypeAlias = "dict[str, list[Any]]"  # the size and the hash of each file, by name
+Entries: TypeAlias = "dict[str, dict[str, Any]]"  # what a record says of each aligned file
 
 
 def parse_record(path: Path) -> dict[str, Any]:
@@ -112,6 +59,28 @@ def parse_record(path: Path) -> dict[str, Any]:
     if content.get("checksum") != fingerprint(held):
         raise ValueError("its checksum differs from what it holds")
     return held
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read a record; one that is missing or damaged names no file."""
+    try:
+        return parse_record(path)
+    except (GeommError, OSError, RuntimeError, ValueError):
+        return {"files": {}}
+
+
+def write_record(path: Path, files: Entries, options: Mapping[str, Any] | None = None) -> None:
+    """Write a record to the disk, with the options of the run if it can be typed again."""
+    packages = {name: version(name) for name in ("geomm-plugin", "numpy", "scipy")}
+    versions = {"python": platform.python_version(), **packages}
+    held: dict[str, Any] = {"files": files, "versions": versions}
+    if options is not None:
+        held["options"] = dict(options)
+    content = {"format": FORMAT, **held, "checksum": fingerprint(held)}
+    new = path.with_name(f"{_PART}{path.name}")
+    disk.write_file(new, json.dumps(content, indent=2, sort_keys=True).encode() + b"\n")
+    disk.fsync(new)
+    disk.rename(new, path)
 
 
 def recorded_options(path: Path) -> dict[str, Any]:
@@ -155,29 +124,21 @@ def changed(folder: Path, entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     return problems
 
 
-def fingerprint_of_fit(
-    mapper: Mapper, inputs: Inputs, hashes: Mapping[str, Any], rerank: bool = False
-) -> str:
-    """Return the fingerprint of all that a fitted mapper depends on."""
-    is_registered = registry.mappers.get(mapper.name) is type(mapper)
-    origin = str(registry.mappers.origin(mapper.name)) if is_registered else NOT_REGISTERED
-    return fingerprint(
-        {
-            "mapper": [mapper.name, origin, type(mapper).__qualname__, mapper.get_params()],
-            "embeddings": hashes,
-            "dictionaries": sorted(inputs.pairs.items()),
-            "identical": inputs.identical,
-            "cognates": inputs.cognates,
-            "rerank": rerank,
-            "max words": inputs.max_words,
-        }
-    )
+def still_whole(folder: Path, files: Entries, fingerprints: Mapping[str, str]) -> Entries:
+    """Return the entries of files that are as they were written, from just these inputs."""
+    return {
+        name: entry
+        for name, entry in files.items()
+        if entry["from"] == fingerprints.get(name) and not changed(folder, entry)
+    }
 
 
-def fingerprint_of_file(fit: str, written: Format, rows: object, extra: list[str]) -> str:
-    """Return the fingerprint of an aligned file: the fit, what is done to rows, and the form."""
-    form = [written.name, {name: repr(value) for name, value in vars(written).items()}]
-    return fingerprint([fit, form, rows, extra])
+def fitted_mapper(folder: Path, files: Entries) -> Mapper | None:
+    """Load the mapper that is among some files, if it is."""
+    try:
+        return load_mapper(folder / MAPPER) if MAPPER in files else None
+    except GeommError:
+        return None
 
 
 def fingerprint(value: object) -> str:
@@ -212,54 +173,6 @@ def _is_inside(name: str) -> bool:
     )
 
 
-def _versions() -> dict[str, str]:
-    """Return what the run was computed with."""
-    packages = {name: version(name) for name in ("geomm-plugin", "numpy", "scipy")}
-    return {"python": platform.python_version(), **packages}
-
-
-def run_options(
-    output: Path,
-    inputs: Inputs,
-    mapper: Mapper,
-    extra_words: Mapping[str, object],
-    others: Mapping[str, Any],
-) -> dict[str, Any] | None:
-    """Return the options by name; None if the run was given what no file holds.
-
-    Parameters
-    ----------
-    others
-        Further options; those that are None or False are left out.
-    """
-    lists = [value for value in extra_words.values() if not isinstance(value, (str, Path))]
-    from_memory = inputs.objects or lists or not all(d.files for d in inputs.pairs.values())
-    from_memory = from_memory or others.get("format") is not None  # the suffix does not tell it
-    if from_memory or registry.mappers.get(mapper.name) is not type(mapper):
-        return None
-    folder = os.path.realpath(output)
-
-    def relative(path: str | Path) -> str:
-        place = Path(path)  # a link to a file keeps its own name, which tells the format
-        return os.path.relpath(Path(os.path.realpath(place.parent), place.name), folder)
-
-    options = {
-        "output": ".",
-        "mapper": choice_text(mapper),
-        "vectors": {language: relative(path) for language, path in inputs.paths.items()},
-        "dictionary": {
-            "-".join(pair): [relative(file.path) for file in dictionary.files]
-            for pair, dictionary in inputs.pairs.items()
-        },
-        "identical": ["-".join(pair) for pair in inputs.identical],
-        "cognates": ["-".join(pair) for pair in inputs.cognates],
-        "extra-words": {language: relative(str(path)) for language, path in extra_words.items()},
-        "max-words": inputs.max_words,
-        **others,
-    }
-    return {name: value for name, value in options.items() if value not in (None, False, {}, [])}
-
-
 class Stage:
     """What of a run is whole already, aside until all of it is, then published together.
 
@@ -275,43 +188,40 @@ class Stage:
     """
 
     def __init__(self, output: Path):
+        self.output = output
         self.folder = (output / UNFINISHED).absolute()  # workers may be in another folder
+        self.new = self.folder / _NEW
+        self.files: Entries = {}
         self._run = token_hex(4)  # workers of a killed run live on for a moment
-        self.record = Record(self.folder / _NEW)
 
     @classmethod
     @contextmanager
-    def open(cls, output: Path, fingerprints: Mapping[str, str], resume: bool) -> Iterator[Stage]:
+    def open(cls, output: Path, fingerprints: Mapping[str, str]) -> Iterator[Stage]:
         """Give the stage of a folder for a `with` block.
 
         Parameters
         ----------
         fingerprints
-            Of every file that is to be there at the end, by name.
-        resume
-            Whether what an earlier run left is used, as far as it is what this one would write.
+            Of the files that are taken over, by name, if an earlier run has left them.
         """
         stage = cls(output)
         if is_private(stage.folder):
-            left = read_record(stage.folder / _RECORD, stage.record.folder)
+            left = read_record(stage.folder / _RECORD)["files"]
             if (stage.folder / _OLD).is_dir():
-                stage.record = left
-                move_back(stage.record.folder, output, stage._names())
-                stage.record = Record(left.folder)
-            if resume and (stage.folder / _NEW).is_dir():
-                stage.record = left.matching(fingerprints)
-        if not stage.record.files:
+                move_back(stage.new, output, _published(left))
+            stage.files = still_whole(stage.new, left, fingerprints)
+        if not stage.files:
             stage._remove()
             disk.make_folder(stage.folder, 0o700)
-            disk.make_folder(stage.record.folder)
+            disk.make_folder(stage.new)
         stage._clean()
         disk.make_folder(stage.folder / _SCRATCH)
-        stage.keep_only(stage.record.files)
+        stage.keep_only(stage.files)
         try:
             yield stage
         finally:
             stage._clean()
-            if not stage.record.files:
+            if not stage.files:
                 stage._remove()
 
     def scratch(self, name: str) -> Path:
@@ -327,24 +237,24 @@ class Stage:
     def add(self, name: str, fingerprint: str, part: Path, content: Content) -> None:
         """Take in what was written into a part, and is on the disk."""
         for path in sorted(part.iterdir()):
-            if os.path.lexists(self.record.folder / path.name):
+            if os.path.lexists(self.new / path.name):
                 raise ParameterError(
                     f"Two languages would be written to {path.name} in this folder. Rename one."
                 )
-            disk.rename(path, self.record.folder / path.name)
+            disk.rename(path, self.new / path.name)
         disk.remove_tree(part)
-        self.record.files[name] = {"from": fingerprint, "content": content}
-        self._write(self.folder / _RECORD, self.record)
+        self.files[name] = {"from": fingerprint, "content": content}
+        write_record(self.folder / _RECORD, self.files)
 
     def keep_only(self, names: Iterable[str]) -> None:
         """Remove all from the stage but for some files that its record names."""
-        self.record.files = {name: self.record.files[name] for name in list(names)}
-        whole = {*self._names()[:-1]}
-        for path in list(self.record.folder.iterdir()):
+        self.files = {name: self.files[name] for name in names}
+        whole = _published(self.files)[:-1]
+        for path in list(self.new.iterdir()):
             if path.name not in whole:
                 disk.remove_tree(path)
 
-    def publish(self, present: Record, options: Mapping[str, Any] | None) -> None:
+    def publish(self, present: Entries, options: Mapping[str, Any] | None) -> None:
         """Rename all that is whole into its place, the record of the folder last.
 
         Parameters
@@ -354,19 +264,13 @@ class Stage:
         options
             How the run was started, for the record.
         """
-        whole = Record(present.folder, present.files | self.record.files, options)
-        self._write(self.record.folder / NAME, whole)
+        write_record(self.new / NAME, present | self.files, options)
         disk.change_mode(self.folder, 0o711)  # other users see that files are being renamed
         try:
-            move_in(self.record.folder, present.folder, self._names())
+            move_in(self.new, self.output, _published(self.files))
         finally:
             disk.change_mode(self.folder, 0o700)
-        self.record.files = {}
-
-    def _names(self) -> list[str]:
-        """Return what is renamed into place, the record of the folder last."""
-        contents = (entry["content"] for entry in self.record.files.values())
-        return [*sorted({name.split("/")[0] for content in contents for name in content}), NAME]
+        self.files = {}
 
     def _clean(self) -> None:
         disk.remove_tree(self.folder / _SCRATCH)
@@ -379,8 +283,8 @@ class Stage:
         if os.path.lexists(self.folder):
             raise FileError(f"Cannot remove {self.folder}, which is in the way. Remove it by hand.")
 
-    def _write(self, path: Path, record: Record) -> None:
-        new = path.with_name(f"{_PART}{path.name}")
-        disk.write_file(new, record.to_json())
-        disk.fsync(new)
-        disk.rename(new, path)
+
+def _published(files: Entries) -> list[str]:
+    """Return what is renamed into place, the record of the folder last."""
+    names = {name.split("/")[0] for entry in files.values() for name in entry["content"]}
+    return [*sorted(names), NAME]

@@ -15,37 +15,57 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from geomm_plugin import progress
-from geomm_plugin.alignment.inputs import Inputs, Words, collect_inputs
-from geomm_plugin.alignment.reading import Language, Reading, on_disk
+from geomm_plugin import progress, registry
+from geomm_plugin.alignment.inputs import (
+    Inputs,
+    Words,
+    collect_inputs,
+    run_options,
+    with_alike_words,
+)
+from geomm_plugin.alignment.reading import (
+    Language,
+    format_of,
+    hash_of,
+    hashes_of,
+    read_language,
+)
 from geomm_plugin.alignment.record import (
     MAPPER,
     NAME,
     Content,
-    Record,
     Stage,
     content_of,
-    fingerprint_of_file,
-    fingerprint_of_fit,
+    fingerprint,
+    fitted_mapper,
     read_record,
-    run_options,
+    still_whole,
 )
 from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.embeddings import Embeddings
-from geomm_plugin.errors import FileError, LanguagesError, ParameterError, did_you_mean
+from geomm_plugin.errors import (
+    FileError,
+    GeommError,
+    LanguagesError,
+    ParameterError,
+    did_you_mean,
+)
 from geomm_plugin.factorization import few_threads
 from geomm_plugin.files import disk
 from geomm_plugin.files.atomic import as_file_error, check_writable, locked
 from geomm_plugin.files.outputs import check_names, make_folders, refuse_inputs, refuse_losses
+from geomm_plugin.files.stamps import Stamp, stamps
 from geomm_plugin.fit_report import FitReport, report_of
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.formats import (
     Format,
+    files_of,
     find_format,
     read_languages,
     refuse_neighbors,
@@ -56,8 +76,10 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.rows import RowFunction
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import is_saved_name, mapper_files
+from geomm_plugin.storage import NOT_REGISTERED, is_saved_name, mapper_files
 from geomm_plugin.work import Cluster, Job, Pool, compute_pool, job_count, process_pool
+
+T = TypeVar("T")
 
 ANOTHER_FOLDER = "Choose another output folder."
 NOTHING_TO_LEARN = (
@@ -199,29 +221,31 @@ def align(
     """
     job_count(jobs)  # an impossible number is an error
     chosen = as_mapper(mapper, settings)
-    identical, cognates = list(identical), list(cognates)
+    identical, cognates, extra_words = list(identical), list(cognates), extra_words or {}
     if chosen.needs_dictionary and not (dictionaries or identical or cognates):
         raise ParameterError(NOTHING_TO_LEARN)
     output = Path(output)
     if into is not None:
-        _check_into(into, files, extra_words or {}, rerank, neighborhoods)
-    names = file_names([language for language in files if language != into], suffix)
+        _check_into(into, files, extra_words, rerank, neighborhoods)
+    names = {language: f"{language}{suffix}" for language in files if language != into}
+    advice = "Choose another name for the language of that file, or another suffix."
+    check_names([*names.values(), MAPPER, NAME], advice)
     first = output / next(iter(names.values()), suffix)
     written = (
         writing_format(first, precision)
         if format is None
         else find_format(first, format, to_write=True)
     )
-    inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words or {}, max_words)
-    form = {"suffix": suffix, "precision": precision, "keep-length": keep_length, "into": into}
-    form["rerank"] = rerank
-    options = run_options(output, inputs, chosen, extra_words or {}, form | {"format": format})
-    outputs = [file for name in names.values() for file in written.outputs(output / name)]
-    refuse_inputs([*outputs, output / NAME], inputs.files, ANOTHER_FOLDER)
-    _refuse_links(output, [*names.values(), MAPPER])
-    for name in names.values():
-        refuse_neighbors(output / name, written.outputs(output / name))
-    refuse_losses(output / MAPPER, is_saved_name)
+    inputs = collect_inputs(files, dictionaries, identical, cognates, extra_words, max_words)
+    form: dict[str, Any] = {
+        "suffix": suffix,
+        "precision": precision,
+        "keep-length": keep_length,
+        "into": into,
+    }
+    form |= {"rerank": rerank, "format": format}
+    options = run_options(output, inputs, chosen, extra_words, form)
+    _check_outputs(output, names.values(), written, inputs)
     make_folders(output)
     check_writable(output)
     with (
@@ -239,21 +263,13 @@ def align(
         return alignment
 
 
-def file_names(languages: Iterable[str], suffix: str) -> dict[str, str]:
-    """Return what the aligned file of each language is called; odd names are refused."""
-    names = {language: f"{language}{suffix}" for language in languages}
-    advice = "Choose another name for the language of that file, or another suffix."
-    check_names([*names.values(), MAPPER, NAME], advice)
-    return names
-
-
-@dataclass
+@dataclass(frozen=True)
 class _Run:
     """One run, with all that was asked for."""
 
     inputs: Inputs
     output: Path
-    names: dict[str, str]
+    names: dict[str, str]  # of the aligned files, by language
     options: dict[str, Any] | None  # as they could be typed again
     mapper: Mapper
     written: Format
@@ -264,76 +280,115 @@ class _Run:
 
     def finish(self, resume: bool) -> Alignment:
         """Do what is not there yet, publish all of it together, and say what was done."""
-        reading = Reading(self.inputs, self.written, self.pool)
-        prints = self._fingerprints(reading) if resume else {}
-        with Stage.open(self.output, prints, resume) as stage:
-            before = read_record(self.output / NAME, self.output)
-            present = before.matching(prints)
-            fitted = self._fitted(prints, present, stage.record)
-            if fitted is None:
-                present = Record(self.output)
+        files = {language: files_of(path) for language, path in self.inputs.paths.items()}
+        read = stamps(file for each in files.values() for file in each)
+        self.pool.check_files(read)
+        prints = self._fingerprints(files)
+        with Stage.open(self.output, prints if resume else {}) as stage:
+            before = read_record(self.output / NAME)
+            present = still_whole(self.output, before["files"], prints if resume else {})
+            kept_mapper = fitted_mapper(self.output, present)
+            kept_mapper = kept_mapper or fitted_mapper(stage.new, stage.files)
+            if kept_mapper is None:
+                present = {}
                 stage.keep_only(())
-            done = present.files.keys() | stage.record.files.keys()
-            kept = [language for language, name in self.names.items() if name in done]
-            needed = [language for language in self.names if language not in kept]
-            if self.into is not None and (needed or fitted is None):
+            done = present.keys() | stage.files.keys()
+            needed = [language for language, name in self.names.items() if name not in done]
+            if self.into is not None and (needed or kept_mapper is None):
                 needed.append(self.into)
-            languages = reading.read(needed, stage)
-            mapper = self._fit(languages) if fitted is None else fitted
-            prints = prints or self._fingerprints(reading)
-            if fitted is None:
-                self._add_mapper(stage, prints[MAPPER])
+            try:
+                languages = self._read(needed, stage)
+            except (GeommError, OSError):
+                _refuse_replaced(read)
+                raise
+            _refuse_replaced(read)
+            mapper = kept_mapper or self._fit(languages, stage, prints[MAPPER])
             shapes = self._export(stage, prints, mapper, languages)
-            if stage.record.files:
+            if stage.files:
                 stage.publish(present, self.options)
         return Alignment(
             paths={language: self.output / name for language, name in self.names.items()},
             written=tuple(shapes),
-            kept=tuple(kept),
+            kept=tuple(language for language in self.names if language not in shapes),
             mapper=mapper,
             mapper_path=self.output / MAPPER,
-            mapper_kept=fitted is not None,
-            stale=_stale(before, prints, self.into),
+            mapper_kept=kept_mapper is not None,
+            stale=self._stale(before, prints),
             shapes=shapes,
             into=self.into,
         )
 
-    def _fitted(self, prints: Mapping[str, str], present: Record, staged: Record) -> Mapper | None:
-        """Return the mapper that an earlier run fitted, if it is what this one would fit."""
-        if MAPPER not in prints:
-            return None
-        return present.mapper(prints[MAPPER]) or staged.mapper(prints[MAPPER])
-
-    def _fingerprints(self, reading: Reading) -> dict[str, str]:
-        """Return the fingerprints of the mapper and of every file."""
-        fit = fingerprint_of_fit(self.mapper, self.inputs, reading.hashes(), self.rerank)
+    def _fingerprints(self, files: Mapping[str, list[Path]]) -> dict[str, str]:
+        """Return the fingerprints of the mapper and of every file: of all that they depend on."""
+        hashes = self.pool.in_order(
+            Job(f"Hashing {language}", hashes_of, ([file.absolute() for file in each],))
+            for language, each in files.items()
+        )
+        objects = {language: hash_of(given) for language, given in self.inputs.objects.items()}
+        contents = dict(zip(files, hashes, strict=True)) | objects
+        name = self.mapper.name
+        is_registered = registry.mappers.get(name) is type(self.mapper)
+        origin = str(registry.mappers.origin(name)) if is_registered else NOT_REGISTERED
+        fit = fingerprint(
+            {
+                "mapper": [name, origin, type(self.mapper).__qualname__, self.mapper.get_params()],
+                "embeddings": contents,
+                "dictionaries": sorted(self.inputs.pairs.items()),
+                "identical": self.inputs.identical,
+                "cognates": self.inputs.cognates,
+                "rerank": self.rerank,
+                "max words": self.inputs.max_words,
+            }
+        )
+        form = [self.written.name, {n: repr(value) for n, value in vars(self.written).items()}]
+        rows = [self.keep_length, self.into]
         return {MAPPER: fit} | {
-            name: fingerprint_of_file(
-                fit,
-                self.written,
-                [self.keep_length, self.into],
-                self.inputs.extra_words.get(language, []),
-            )
+            name: fingerprint([fit, form, rows, self.inputs.extra_words.get(language, [])])
             for language, name in self.names.items()
         }
 
-    def _fit(self, languages: Mapping[str, Language]) -> Mapper:
+    def _read(self, languages: Iterable[str], stage: Stage) -> dict[str, Language]:
+        """Read some languages: onto scratch files of the stage, if rows are all that is needed."""
+        jobs = {}
+        for number, name in enumerate(languages):
+            given: Path | Embeddings | None = self.inputs.objects.get(name)
+            needs_rows = self.pool.elsewhere and self.written.streams
+            if given is None:
+                given = self.inputs.paths[name]
+                needs_rows = needs_rows or format_of(given, name).streams
+                if self.pool.client:  # its workers are in another folder
+                    given = given.absolute()
+            place = stage.scratch(f"{number}.npy") if needs_rows else None
+            extra = self.inputs.extra_words.get(name, [])
+            call = (name, given, self.inputs.max_words, extra, place)
+            is_here = place is None or isinstance(given, Embeddings)
+            jobs[name] = Job(f"Reading {name}", read_language, call), is_here
+        read = {}
+        for name, (language, messages) in self._done(jobs):
+            read[name] = language
+            for message in messages:
+                warnings.warn(message, stacklevel=2)
+        return read
+
+    def _fit(self, languages: Mapping[str, Language], stage: Stage, fingerprint: str) -> Mapper:
+        """Fit the mapper, and put it on the stage."""
+        inputs = self.inputs
         embeddings = {name: language.fitted for name, language in languages.items()}
         with progress.task(f"Fitting {self.mapper.name}", unit="pairs") as advance:
-            dictionaries = self.inputs.dictionaries(embeddings)
+            dictionaries = with_alike_words(
+                inputs.pairs, embeddings, inputs.identical, inputs.cognates
+            )
             self.mapper.fit(embeddings, dictionaries)
             advance(sum(map(len, dictionaries.values())))
         if self.rerank:
             learn_reranking(self.mapper, embeddings, dictionaries)
-        return self.mapper
-
-    def _add_mapper(self, stage: Stage, fingerprint: str) -> None:
         part = stage.part(len(self.names))
         disk.make_folder(part / MAPPER)
         for name, content in mapper_files(self.mapper).items():
             disk.write_file(part / MAPPER / name, content)
         disk.fsync_tree(part)
         stage.add(MAPPER, fingerprint, part, content_of(part))
+        return self.mapper
 
     def _export(
         self,
@@ -349,27 +404,43 @@ class _Run:
         if self.into is not None and languages:
             fitted = {name: language.fitted for name, language in languages.items()}
             functions = mapper.maps_into(self.into, fitted)
-        parts, jobs = {}, {}
+        jobs, parts = {}, {}
         for number, (name, function) in enumerate(functions.items()):
-            language = languages[name]
-            embeddings, written = language.exported, self.written.of_language(name)
-            is_here = not language.is_on_disk
-            if is_here and self.pool.elsewhere and written.streams:
-                embeddings = on_disk(embeddings, stage.scratch(f"object-{number}.npy"))
-                is_here = False
-            parts[name] = stage.part(number) / self.names[name]
-            call = (embeddings, function, self.keep_length, written, parts[name])
-            jobs[name] = Job(f"Writing {self.names[name]}", export_language, call), is_here
-        results = self.pool.in_order(job for job, is_here in jobs.values() if not is_here)
+            written, parts[name] = self.written.of_language(name), stage.part(number)
+            path = parts[name] / self.names[name]
+            call = (languages[name].exported, function, self.keep_length, written, path)
+            is_here = not languages[name].is_on_disk
+            jobs[name] = Job(f"Writing {path.name}", export_language, call), is_here
         shapes = {}
-        for name, (job, is_here) in jobs.items():
-            path = parts[name]
-            content, shapes[name] = job.function(*job.arguments) if is_here else next(results)
-            new = [self.output / file.name for file in path.parent.iterdir()]
-            refuse_neighbors(self.output / path.name, new)
+        for name, (content, shape) in self._done(jobs):
+            shapes[name] = shape
+            new = [self.output / file.name for file in parts[name].iterdir()]
+            refuse_neighbors(self.output / self.names[name], new)
             refuse_inputs(new, self.inputs.files, ANOTHER_FOLDER)
-            stage.add(path.name, prints[path.name], path.parent, content)
+            stage.add(self.names[name], prints[self.names[name]], parts[name], content)
         return shapes
+
+    def _done(self, jobs: Mapping[str, tuple[Job[T], bool]]) -> Iterator[tuple[str, T]]:
+        """Yield what jobs return, in order: by the pool, or here those that have to be."""
+        results = self.pool.in_order(job for job, is_here in jobs.values() if not is_here)
+        for name, (job, is_here) in jobs.items():
+            yield name, job.function(*job.arguments) if is_here else next(results)
+
+    def _stale(self, before: Mapping[str, Any], prints: Mapping[str, str]) -> tuple[Path, ...]:
+        """Return the files of an earlier run that stay, in another space; warn of them."""
+        files, options = before["files"], before.get("options", {})
+        is_same = files.get(MAPPER, {}).get("from") == prints[MAPPER]
+        if is_same and options.get("into") == self.into:
+            return ()
+        places = (self.output / name for name in files if name not in prints)
+        stale = sorted(place for place in places if place.parent == self.output and place.exists())
+        if stale:
+            warnings.warn(
+                f"{', '.join(map(str, stale))}: written by an earlier run and left as it was, in "
+                "another space; do not compare it with the new files.",
+                stacklevel=4,
+            )
+        return tuple(stale)
 
 
 def export_language(
@@ -419,44 +490,37 @@ def _check_into(
             f"There is no language {into!r} to move the others into.{did_you_mean(into, languages)}"
             f" There are {', '.join(languages)}."
         )
-    if into in extra_words:
-        raise ParameterError(
-            f"The vectors of {into} stay as they are, so no extra words of it are written. Leave "
-            f"them out, or leave out into={into!r}."
-        )
-    if rerank:
-        raise ParameterError(
-            f"Weights for the retrieval 'reranked' are learnt in the space of the mapper, and with "
-            f"into={into!r} no file is written there. Leave one of the two out."
-        )
-    if neighborhoods:
-        raise ParameterError(
-            f"With into={into!r} nothing is written beside the file of {into}. Save neighborhoods "
-            "afterwards: `geomm neighborhoods` does it for all files that it is given."
-        )
+    of_mapper = "Weights for the retrieval 'reranked' are learnt in the space of the mapper"
+    for is_asked, problem in (
+        (
+            into in extra_words,
+            f"{into} is not written, so it has no extra words, with into={into!r}.",
+        ),
+        (rerank, f"{of_mapper}, and with into={into!r} no file is written there."),
+        (neighborhoods, f"With into={into!r} nothing is written beside the file of {into}."),
+    ):
+        if is_asked:
+            raise ParameterError(f"{problem} Leave one of the two out.")
 
 
-def _refuse_links(output: Path, names: Iterable[str]) -> None:
-    """Refuse links among the files to replace: what replaces them together lies in one folder."""
-    for name in names:
+def _check_outputs(output: Path, names: Iterable[str], written: Format, inputs: Inputs) -> None:
+    """Refuse outputs in whose place is something else, or that would be taken for it."""
+    outputs = {name: written.outputs(output / name) for name in names}
+    refuse_inputs([*chain(*outputs.values()), output / NAME], inputs.files, ANOTHER_FOLDER)
+    for name in (*outputs, MAPPER):
         if (output / name).is_symlink():
             raise FileError(
                 f"{output / name} is a link. Aligned files replace each other together, in one "
                 "folder: remove the link, or choose another output folder."
             )
+    for name, each in outputs.items():
+        refuse_neighbors(output / name, each)
+    refuse_losses(output / MAPPER, is_saved_name)
 
 
-def _stale(before: Record, prints: Mapping[str, str], into: str | None) -> tuple[Path, ...]:
-    """Return the files of an earlier run that stay, in another space; warn of them."""
-    is_same = before.files.get(MAPPER, {}).get("from") == prints[MAPPER]
-    if is_same and (before.options or {}).get("into") == into:
-        return ()
-    places = (before.folder / name for name in before.files if name not in prints)
-    stale = sorted(place for place in places if place.parent == before.folder and place.exists())
-    if stale:
-        warnings.warn(
-            f"{', '.join(map(str, stale))}: written by an earlier run and left as it was, in "
-            "another space; do not compare it with the new files.",
-            stacklevel=4,
+def _refuse_replaced(before: Mapping[Path, Stamp | None]) -> None:
+    if stamps(before) != before:
+        raise FileError(
+            f"One of {', '.join(map(str, before))} was replaced while it was in use. Wait for the "
+            "run that writes it, and start this one again."
         )
-    return tuple(stale)

@@ -94,7 +94,7 @@ def write_space(space: Mapping[str, object], path: str | Path) -> None:
 def space_files(path: Path) -> dict[str, Path]:
     """Return where each language of an aligned folder, or of a file of several, is read."""
     if (path / NAME).is_file():
-        names = [name for name in read_record(path / NAME, path).files if name != MAPPER]
+        names = [name for name in read_record(path / NAME)["files"] if name != MAPPER]
         files = {_language(path / name): path / name for name in names}
     else:
         place = existing(path)

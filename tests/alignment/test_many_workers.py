@@ -205,20 +205,19 @@ def test_a_cluster_that_is_not_there_is_a_sentence_before_anything_is_written(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_an_input_that_is_replaced_before_its_hash_is_known_is_a_sentence(
-    files, tmp_path, monkeypatch
-):
+def test_an_input_that_is_replaced_after_it_was_hashed_is_a_sentence(files, tmp_path, monkeypatch):
     for name in ("en.vec", "es.vec"):
         (tmp_path / name).write_bytes((files / name).read_bytes())
     paths = {language: tmp_path / f"{language}.vec" for language in ("en", "es")}
-    fit = run_module._Run._fit
+    hashes_of = run_module.hashes_of
 
-    def replace_and_fit(*arguments):
+    def hash_and_replace(*arguments):
+        hashes = hashes_of(*arguments)
         (tmp_path / "new.vec").write_bytes((files / "es.vec").read_bytes())
         (tmp_path / "new.vec").replace(tmp_path / "es.vec")
-        return fit(*arguments)
+        return hashes
 
-    monkeypatch.setattr(run_module._Run, "_fit", replace_and_fit)
+    monkeypatch.setattr(run_module, "hashes_of", hash_and_replace)
     with pytest.raises(FileError, match="replaced while it was in use"):
         align(paths, PAIRS, output=tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []

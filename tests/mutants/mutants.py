@@ -162,7 +162,7 @@ MUTANTS = (
     Mutant(
         "the record of a stage is not brought to disk",
         "geomm_plugin/alignment/record.py",
-        "        disk.fsync(new)\n",
+        "    disk.fsync(new)\n",
         "",
         "tests/alignment/test_run.py -k disk",
     ),
@@ -478,8 +478,8 @@ MUTANTS = (
     Mutant(
         "files that changed are kept by --resume",
         "geomm_plugin/alignment/record.py",
-        'return entry.get("from") == fingerprint and not changed(self.folder, entry)',
-        'return entry.get("from") == fingerprint',
+        'entry["from"] == fingerprints.get(name) and not changed(folder, entry)',
+        'entry["from"] == fingerprints.get(name)',
         "tests/cli/test_align_resume.py -k believed",
     ),
     Mutant(

@@ -22,6 +22,7 @@ from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.formats import Format, finite_blocks, word_bytes
 
+_COMMA_TO_SPACE = np.uint8(ord(",") ^ ord(" "))
 _ROWS_AT_ONCE = 32  # formatted, then written: about 100 kB, which is faster than 1 MB at once
 
 
@@ -88,7 +89,9 @@ def _lines(words: Sequence[str], rows: npt.NDArray[np.float32]) -> bytes:
     """Return lines: the rows as JSON, [[1,2],[3,4]], with spaces, each behind its word."""
     from orjson import OPT_SERIALIZE_NUMPY, dumps
 
-    text = dumps(rows, option=OPT_SERIALIZE_NUMPY).replace(b",", b" ")
+    text = bytearray(dumps(rows, option=OPT_SERIALIZE_NUMPY))
+    characters = np.frombuffer(text, np.uint8)
+    characters ^= (characters == ord(",")) * _COMMA_TO_SPACE  # in a third of the time of replace()
     view, begin = memoryview(text), 2  # behind "[["
     pieces: list[bytes | memoryview] = []
     for word in _bytes_of_each(words):
