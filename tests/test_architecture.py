@@ -51,7 +51,7 @@ BUDGETS = {
     ("evaluation",): 4850,
     ("alignment",): 1470,
     ("views",): 1740,
-    ("cli",): 3500,
+    ("cli",): 2960,
     ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
 }

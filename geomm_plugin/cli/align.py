@@ -8,20 +8,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import click
-
 from geomm_plugin import align
 from geomm_plugin.alignment import Alignment
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.registry.parameters import choice_text, split_specs
 
 LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is worth a line
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @options.space_options()
 @options.fit_options("geomm")
 @options.option(

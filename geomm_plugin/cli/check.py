@@ -8,11 +8,10 @@ import click
 
 from geomm_plugin.alignment import check
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 
 
-@click.command(cls=Command)
+@options.as_command
 @click.argument("paths", nargs=-1, required=True, type=forms.PATH, metavar="PATH...")
 @options.run_options(as_json="a finding")
 def command(paths: tuple[Path, ...], run: options.Run) -> None:

@@ -12,7 +12,7 @@ import click
 
 from geomm_plugin import compare, registry
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command, command_line, config_option
+from geomm_plugin.cli.config import command_line
 from geomm_plugin.cli.task_files import Scoring, scoring_options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation import Comparison
@@ -25,8 +25,8 @@ from geomm_plugin.retrieval import Reranked
 ANSWERS = 3  # kept for each word and mapper, for the words that changed
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @options.space_options()
 @options.fit_options(("all",))
 @scoring_options(options.tests_option)
@@ -102,8 +102,7 @@ def command(
         learnt = fit.read(read)
         tests = options.read_pairs([s for s in scoring.test if s not in of_tasks], read)
         warn_of_overlap(learnt, tests)
-        by_letters = [retrieval for retrieval in retrievals if isinstance(retrieval, Reranked)]
-        of_texts = [retrieval for retrieval in retrievals if retrieval not in by_letters]
+        of_texts = [each for each in retrievals if not isinstance(each, Reranked)]
         tasks = [made for kind in kinds for made in texts.make(kind, of_texts, read)]
         sources = provenance_of(read, learnt.items(), tests.items()).with_files(texts.files(kinds))
         sources = replace(sources, command=command_line(click.get_current_context()))
@@ -115,16 +114,14 @@ def command(
                 learnt,
                 tests,
                 retrievals=retrievals,
-                metrics=scoring.metric or None,
                 baseline=baseline,
                 each_pair=each_pair,
-                by=scoring.by,
                 tasks=tasks,
-                oov=scoring.oov,
                 answers=0 if html is None else ANSWERS,
                 jobs=run.jobs,
                 cluster=run.cluster,
                 on_run=on_run,
+                **scoring.of_words(),
             )
     comparison = replace(comparison, provenance=sources)
     try:

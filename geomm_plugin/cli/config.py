@@ -25,7 +25,7 @@ from click.core import ParameterSource
 
 from geomm_plugin.alignment.record import MAPPER, NAME, recorded_options
 from geomm_plugin.alignment.space import space_files
-from geomm_plugin.cli.forms import FILE, LANG_FILE, Named, Output, is_space
+from geomm_plugin.cli.forms import LANG_FILE, Named, Output, is_space
 from geomm_plugin.errors import FileError, GeommError, ParameterError, did_you_mean
 from geomm_plugin.files.atomic import check_output
 from geomm_plugin.files.outputs import is_stream, refuse_inputs
@@ -166,20 +166,11 @@ def _files_read(parameter: click.Parameter, value: Any) -> Iterator[Path]:
         yield from (file for path in values for file in saved_files(path) or [path])
 
 
-def _use(ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
-    if value is not None and not ctx.resilient_parsing:
-        ctx.default_map = _File(value, ctx).read()
-        ctx.meta[CONFIGURATION] = value
-
-
-config_option = click.option(
-    "--config",
-    type=FILE,
-    is_eager=True,
-    expose_value=False,
-    callback=_use,
-    help="Take options from this TOML file; those on the command line win.",
-)
+def use_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    """Take the defaults of a command's options from the file of --config."""
+    if path is not None and not ctx.resilient_parsing:
+        ctx.default_map = _File(path, ctx).read()
+        ctx.meta[CONFIGURATION] = path
 
 
 class _File:

@@ -10,10 +10,9 @@ import click
 
 from geomm_plugin.alignment.conversion import convert
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options("SOURCE | LANG=FILE...")
 @click.argument("target", type=forms.PATH)
 @options.option(

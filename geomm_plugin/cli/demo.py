@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import click
 import numpy as np
 
 from geomm_plugin import progress, registry
 from geomm_plugin.arrays import Vector
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
 from geomm_plugin.evaluation.significance import SIGNIFICANT, holm, paired_p_value
@@ -50,7 +48,7 @@ Next, with files of your own:
 """
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.run_options()
 def command(run: options.Run) -> None:
     """Align three languages of the embedded data, translate words, and compare the mappers.

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import click
-
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.evaluation.diagnosis import (
     Diagnosis,
@@ -22,7 +19,7 @@ from geomm_plugin.text import printable
 SUSPICIOUS_PAIRS_SHOWN = 20
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options()
 @options.fit_options("procrustes", what="Aligns each pair, e.g. geomm:regularization=100.")
 @options.run_options(as_json="a pair")

@@ -10,12 +10,11 @@ import click
 from geomm_plugin import drift
 from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation.drift import MEASURES
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options("OLD=FILE NEW=FILE [WORD...]")
 @options.option(
     "--words", "Ask about the words of this file, one a line, as about each WORD.", type=forms.FILE

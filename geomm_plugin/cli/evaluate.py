@@ -8,7 +8,6 @@ import click
 
 from geomm_plugin import registry
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.cli.task_files import Scoring, scoring_options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.evaluation import Table, calibration
@@ -20,8 +19,8 @@ from geomm_plugin.source_file import SourceFile
 from geomm_plugin.work import compute_pool
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @options.space_options(model="A saved mapper; without it the files are taken as aligned already.")
 @scoring_options(
     click.option(
@@ -35,9 +34,9 @@ from geomm_plugin.work import compute_pool
         type=forms.PAIR_FILE,
         help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE "
         "with questions for analogy, or with label<TAB>text for classify. Repeatable.",
-    )
+    ),
+    options.encoding_option,
 )
-@options.encoding_option
 @options.option(
     "--task",
     "bli: translate words. similarity: agree with people. analogy: within a language. "

@@ -6,7 +6,6 @@ import click
 
 from geomm_plugin import SharedSpace, get_mapper, load_mapper, progress
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import load_demo
 from geomm_plugin.errors import ParameterError
@@ -14,7 +13,7 @@ from geomm_plugin.errors import ParameterError
 DEMO_MAPPERS = ("geomm", "procrustes")
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options("[MODEL...] LANG=FILE...", required=False)
 @options.switch("--demo", "Explore the embedded data with two mappers.")
 @options.option(

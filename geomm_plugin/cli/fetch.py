@@ -7,13 +7,12 @@ from typing import Any
 import click
 
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.datasets.catalog import data_sets
 from geomm_plugin.datasets.download import fetch
 
 
-@click.command(cls=Command)
+@options.as_command
 @click.argument("name", required=False)
 @click.argument("parts", nargs=-1, metavar="[LANG|LANG-LANG]...")
 @options.switch("--list", "Say what there is: size, licence, origin.")

@@ -15,8 +15,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from geomm_plugin import registry
-from geomm_plugin.alignment.record import NAME
-from geomm_plugin.alignment.space import space_files
 from geomm_plugin.errors import FileError, LanguagesError, ParameterError
 from geomm_plugin.formats import find_format
 from geomm_plugin.registry.parameters import split_specs
@@ -54,6 +52,8 @@ class Output(click.Path):
 def language_files(specs: Sequence[str]) -> dict[str, Path]:
     """Return where each language is read: LANG=FILE, or one path that stands for all of them."""
     if is_space(specs):
+        from geomm_plugin.alignment.space import space_files
+
         return space_files(Path(specs[0]))
     for spec in specs:
         refuse_no_files(spec)
@@ -62,6 +62,8 @@ def language_files(specs: Sequence[str]) -> dict[str, Path]:
 
 def is_space(arguments: Sequence[str]) -> bool:
     """True if one path stands for all languages: an aligned folder, a file of several."""
+    from geomm_plugin.alignment.record import NAME
+
     if len(arguments) != 1 or "=" in arguments[0]:
         return False
     path = Path(arguments[0])

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from geomm_plugin import Mapper, progress, write_dictionary
 from geomm_plugin.alignment import aligned_space
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.errors import DictionaryError, ParameterError
 from geomm_plugin.fitting import learn_reranking
 from geomm_plugin.retrieval import Reranked
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @options.space_options(
     model="A saved mapper; without it and without a dictionary the files are taken as aligned."
 )

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import inspect
 
-import click
-
 from geomm_plugin import registry
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.evaluation.provenance import json_like
 from geomm_plugin.registry.parameters import parameters_of
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.as_group("run", options.Run, options.json_option("a mapper"))
 def command(run: options.Run) -> None:
     """List every registered mapper: name, one line, parameters, and where it comes from.

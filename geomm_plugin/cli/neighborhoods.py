@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import click
-
 from geomm_plugin import SharedSpace
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options()
 @options.option(
     "-k", "Neighbours in each mean, as in --retrieval csls:k=10.", default=10, type=forms.COUNT

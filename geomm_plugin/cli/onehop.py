@@ -5,12 +5,11 @@ from __future__ import annotations
 import click
 
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.evaluation.one_hop import DEFAULT_METHODS, MAPPERS, METHODS, one_hop
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @options.space_options()
 @options.fit_options(MAPPERS)
 @options.tests_option

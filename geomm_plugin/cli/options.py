@@ -22,6 +22,7 @@ from geomm_plugin import load_mapper, progress
 from geomm_plugin.alignment import aligned_space
 from geomm_plugin.alignment.inputs import with_alike_words
 from geomm_plugin.cli import forms
+from geomm_plugin.cli.config import Command, use_file
 from geomm_plugin.cli.forms import language_files, language_pair
 from geomm_plugin.cli.terminal import show, show_data, show_json
 from geomm_plugin.dictionary import Dictionary, read_dictionary
@@ -46,8 +47,12 @@ THREADS = (
     "Compare words in so many threads; -1 is one for each core. By default the threads of BLAS "
     "share the products alone. The result is the same."
 )
-ENCODING = "geomm_plugin.encoding"  # where the context of a command holds that of dictionaries
 WRITTEN = "Print what was written as one JSON object."  # the help of --json
+
+
+def as_command(function: Callable[..., Any]) -> Command:
+    """Make a function a command."""
+    return click.command(cls=Command)(function)
 
 
 def option(names: str, text: str, **settings: Any) -> Decorator:
@@ -88,6 +93,16 @@ def as_group(group: str, kind: type, *options: Decorator) -> Decorator:
     return add
 
 
+config_option = option(
+    "--config",
+    "Take options from this TOML file; those on the command line win.",
+    type=forms.FILE,
+    is_eager=True,
+    expose_value=False,
+    callback=use_file,
+)
+
+
 @dataclass(frozen=True)
 class Fit:
     """What is fitted, and from which dictionaries."""
@@ -97,6 +112,7 @@ class Fit:
     dictionary: tuple[str, ...] = ()
     identical: tuple[str, ...] = ()
     cognates: tuple[str, ...] = ()
+    encoding: str | None = None
 
     @property
     def has_dictionaries(self) -> bool:
@@ -160,8 +176,6 @@ encoding_option = option(
     "--encoding",
     "The encoding of dictionaries that are not in UTF-8, e.g. latin-1.",
     metavar="NAME",
-    expose_value=False,
-    callback=lambda context, _, name: context.meta.__setitem__(ENCODING, name),
 )
 _dictionary_options = (
     several(
@@ -386,7 +400,7 @@ def read_each(
 ) -> list[tuple[tuple[str, str], Dictionary]]:
     """Read LANG-LANG=FILE options one by one; a file may be a pipe, which can be read but once."""
     texts = [split_spec(spec, forms.DICTIONARIES) for spec in specs]
-    encoding = click.get_current_context().meta.get(ENCODING)
+    encoding = click.get_current_context().params.get("encoding")
     return [
         (language_pair(name, languages), read_dictionary(path, encoding=encoding))
         for name, path in texts

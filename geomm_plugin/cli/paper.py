@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command, config_option
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo.paper_data import DemoPaperData
 from geomm_plugin.errors import ParameterError
@@ -17,8 +16,8 @@ from geomm_plugin.evaluation.paper.table import MAX_WORDS, make_table, tables_wi
 DEMO_WORDS = 2000  # of each language, so that all tables take two minutes
 
 
-@click.command(cls=Command)
-@config_option
+@options.as_command
+@options.config_option
 @click.argument("tables", nargs=-1, metavar="[table1...table8]")
 @options.option("--data", "The folder with what `geomm fetch --folder` brought.", type=forms.FOLDER)
 @options.switch("--demo", "Use the embedded data: the shape, not the numbers.")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import click
-
 from geomm_plugin import registry
 from geomm_plugin.cli import options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.option("--check", "Run the contracts on what this one registers.", metavar="PACKAGE")
 @options.run_options()
 def command(check: str | None, run: options.Run) -> None:

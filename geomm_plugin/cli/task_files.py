@@ -33,6 +33,7 @@ class Scoring:
     metric: tuple[str, ...]
     by: By | None
     oov: UnknownWords
+    encoding: str | None = None
 
     def check(self, tasks: Sequence[type[Task]], *, beside_words: bool = False) -> None:
         """Refuse options that no task looks at, and tasks that lack a file.
@@ -73,12 +74,16 @@ class Scoring:
             return [task.from_files(names, chosen)]
         settings: dict[str, Any] = {"retrievals": chosen} if task.ranks and chosen else {}
         if task is Translation:
-            settings |= {"metrics": self.metric or None, "oov": self.oov, "by": self.by}
+            settings |= self.of_words()
             read = options.read_each(self.test, languages)
             return [task({pair: own}, **settings) for pair, own in read]
         tests = [split_spec(spec, forms.DICTIONARIES) for spec in self.test]
         key_of = (lambda name: forms.language_pair(name, languages)) if task.of_pairs else str
         return [task({key_of(name): task.read(path)}, **settings) for name, path in tests]
+
+    def of_words(self) -> dict[str, Any]:
+        """Return how translations are scored, as parameters."""
+        return {"metrics": self.metric or None, "oov": self.oov, "by": self.by}
 
     def files(self, tasks: Iterable[type[Task]]) -> Iterator[tuple[str, SourceFile]]:
         """Yield the files of some tasks, each with what it was for: "texts en", "test es"."""
@@ -87,12 +92,12 @@ class Scoring:
                 yield f"{role} {name}", SourceFile.read_from(Path(path), role)
 
 
-def scoring_options(test: options.Decorator) -> options.Decorator:
+def scoring_options(*tests: options.Decorator) -> options.Decorator:
     """Add how spaces are scored, and on what; the command gets it as `scoring`."""
     return options.as_group(
         "scoring",
         Scoring,
-        test,
+        *tests,
         options.several(
             "--texts",
             "For sentences: one sentence a line, the same one in each file.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,19 +12,18 @@ import click
 from geomm_plugin import Retrieval, SharedSpace
 from geomm_plugin.alignment.inputs import read_words
 from geomm_plugin.cli import forms, options
-from geomm_plugin.cli.config import Command
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.errors import ParameterError, UnknownNameError
 from geomm_plugin.retrieval import Reranked
 from geomm_plugin.text import fold, printable
 
-Answers: TypeAlias = Sequence[tuple[str, float, float | None]]  # word, score, probability
+Answer: TypeAlias = dict[str, Any]  # word, score and, where it is known, probability
 MOST_IN_SET = 50
 
 USAGE = "Give files, a pair of languages and words, e.g. en=en.vec es=es.vec en-es dog cat."
 
 
-@click.command(cls=Command)
+@options.as_command
 @options.space_options(
     "LANG=FILE... LANG-LANG [WORD...]",
     model="A saved mapper; without it the files are taken as aligned already.",
@@ -77,7 +76,12 @@ def command(
         known = [word for word in dict.fromkeys(asked) if _has_vector(space, source, word)]
         answer_of = _answers(space, known, (source, target), k, ranked, coverage) if known else {}
     if run.json:
-        run.report([_row(word, answer_of.get(word)) for word in asked])
+        run.report(
+            [
+                {"word": w, "known": w in answer_of, "translations": answer_of.get(w, [])}
+                for w in asked
+            ]
+        )
     else:
         width = max(len(printable(word)) for word in asked)
         like = _like(space[source].words, [word for word in asked if word not in answer_of])
@@ -110,24 +114,16 @@ def _answers(
     k: int,
     retrieval: Retrieval,
     coverage: float | None,
-) -> dict[str, Answers]:
+) -> dict[str, list[Answer]]:
     """Return the answers to each word, with probabilities where the retrieval has them."""
-    answers: Iterable[Answers]
     if coverage is not None or isinstance(retrieval, Reranked):
         count = k if coverage is None else MOST_IN_SET
-        answers = space.answers(words, *pair, k=count, retrieval=retrieval, coverage=coverage)
+        sure = space.answers(words, *pair, k=count, retrieval=retrieval, coverage=coverage)
+        answers = [[answer._asdict() for answer in each] for each in sure]
     else:
         scored = space.translate(words, *pair, k=k, retrieval=retrieval)
-        answers = ([(word, score, None) for word, score in each] for each in scored)
+        answers = [[{"word": word, "score": score} for word, score in each] for each in scored]
     return dict(zip(words, answers, strict=True))
-
-
-def _row(word: str, answers: Answers | None) -> dict[str, Any]:
-    translations = [
-        {"word": other, "score": score} | ({} if sure is None else {"probability": sure})
-        for other, score, sure in answers or ()
-    ]
-    return {"word": word, "known": answers is not None, "translations": translations}
 
 
 def _like(vocabulary: Sequence[str], unknown: list[str]) -> dict[str, str]:
@@ -139,12 +135,12 @@ def _like(vocabulary: Sequence[str], unknown: list[str]) -> dict[str, str]:
     return folded
 
 
-def _line(answers: Answers | None, like: str) -> str:
+def _line(answers: list[Answer] | None, like: str) -> str:
     if answers is None:
         return f"(unknown word; did you mean {printable(like)}?)" if like else "(unknown word)"
     return "  ".join(
-        f"{printable(word)} ({score:.3f}{'' if sure is None else f', {sure:.0%}'})"
-        for word, score, sure in answers
+        f"{printable(word)} ({score:.3f}{''.join(f', {share:.0%}' for share in sure)})"
+        for word, score, *sure in map(dict.values, answers)
     )
 
 

@@ -181,11 +181,11 @@ def test_the_command_line_wins_then_the_environment_then_the_file(folder):
 
 
 def test_settings_are_passed_on_as_they_would_be_typed(folder):
-    Path("align.toml").write_text(
-        'output = "o"\n[set]\na = 0.1\nb = true\nc = ["unit", "center"]\nd = "x y"\ne = 1e3'
-    )
+    lines = ["a = 0.1", "b = true", 'c = ["unit", "center"]', 'd = "x y"', "e = 1e3"]
+    Path("align.toml").write_text("\n".join(['output = "o"', 'encoding = "x"', "[set]", *lines]))
     assert typed("align", "en=e", "--config", "align.toml").endswith(
-        "--set a=0.1 --set b=true --set c=unit,center --set 'd=x y' --set e=1000.0 --output o"
+        "--encoding x --set a=0.1 --set b=true --set c=unit,center --set 'd=x y' --set e=1000.0 "
+        "--output o"
     )
 
 

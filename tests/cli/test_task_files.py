@@ -1,10 +1,15 @@
 """--task of evaluate and compare: files in, rows out, and what no task looks at is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from geomm_plugin import hookimpl, registry
 from geomm_plugin.demo import FOLDER
+from geomm_plugin.evaluation import Score
+from geomm_plugin.evaluation.task import WordTask
+from geomm_plugin.testing import make_toy
 
 FILES = [f"{language}={FOLDER / language}.vec.gz" for language in ("en", "es")]
 TEXTS = [x for n in ("en", "es") for x in ("--texts", f"{n}={FOLDER}/sentences.{n}.txt.gz")]
@@ -92,3 +97,34 @@ def test_compare_scores_tasks_beside_words(geomm, tmp_path):
 )
 def test_compare_refuses_what_no_task_uses(geomm, line, message):
     assert message in geomm("compare", *FILES, *TRAINED, *LIMIT, *line, status=2).stderr
+
+
+class Lines(WordTask):
+    name = "lines"
+    of_pairs = True
+
+    @staticmethod
+    def read(path):
+        return len(Path(path).read_text(encoding="utf-8").splitlines())
+
+    def score(self, space):
+        return [Score(self.name, {"pair": "-".join(p)}, {"n": n}) for p, n in self.tests.items()]
+
+
+class Plugin:
+    @hookimpl
+    def register_tasks(self):
+        return [Lines]
+
+
+def test_a_task_of_ones_own_may_be_of_pairs_and_of_several_files_for_one(geomm, write_toy):
+    toy = make_toy(("zh-hans", "en"), pairs=7)
+    *files, option, test = write_toy(toy)
+    plugin = Plugin()
+    registry.plugins.register(plugin)
+    try:
+        done = geomm("evaluate", *files, option, test, "-t", test, "--task", "lines", "--json")
+    finally:
+        registry.plugins.unregister(plugin)
+    rows = [(row["pair"], row["n"]) for row in json.loads(done.stdout)]
+    assert rows == [("zh-hans-en", 7)] * 2
