@@ -1,16 +1,22 @@
 """The pages keep their word: every python block runs, every `$ geomm` line works, links hold.
 
 Blocks of a page run in order and share their names, in a folder that holds the files the pages
-speak of, made from the demo data. Blocks marked `py` show parts of files and are not run.
+speak of, made from the demo data. A block marked `output`, and lines below a `$ geomm` line, show
+what is printed, up to small changes of numbers. Blocks marked `py` show parts of files and are not
+run. The site is built once, strictly, with its gallery.
 """
 
 import ast
 import gzip
+import io
+import json
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+import warnings
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -18,13 +24,14 @@ from click.testing import CliRunner
 
 import geomm_plugin
 from geomm_plugin import registry, write_embeddings
-from geomm_plugin.cli import group
+from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.registry import hookspecs
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console|output)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"[-+−]?\d+(?:\.\d+)?")
 NEEDS = {
     "README.md": ["gensim", "matplotlib"],
     "formats.md": ["faiss", "spacy"],
@@ -49,6 +56,8 @@ def files(demo, tmp_path_factory):
             lines = "".join(f"{one} {other}\n" for one, other in part[source, target][:800])
             path = folder / f"{source}-{target}.{name}.txt"
             path.write_text(lines, encoding="utf-8")
+    lines = "".join(f"{one} {other}\n" for one, other in demo.test["es", "it"][:100])
+    (folder / "es-it.5000-6500.txt").write_text(lines, encoding="utf-8")
     for language in ("en", "es"):
         for name, kind in (("sentences", "txt"), ("topics", "tsv")):
             packed = (FOLDER / f"{name}.{language}.{kind}.gz").read_bytes()
@@ -87,37 +96,55 @@ def test_everything_on_a_page_runs(page, files, plugins, monkeypatch, request):
     if ".bin" in text and page.name in ("unseen_words.md",):
         request.getfixturevalue("fasttext_model")
     monkeypatch.chdir(files)
-    names = {"__name__": "page"}
+    names, printed = {"__name__": "page"}, ""
     for match in BLOCK.finditer(text):
         kind, content = match.groups()
         line = text[: match.start()].count("\n") + 2
+        where = f"{page.name}, line {line}"
         if kind == "python":
-            run_python(content, names, page, line)
+            printed = run_python(content, names, page, line)
+        elif kind == "console":
+            run_commands(content, where)
         else:
-            run_commands(content, f"{page.name}, line {line}")
+            assert_shown(content, printed, where)
 
 
 def run_python(content, names, page, line):
+    """Run a block, and return what it printed."""
     tree = ast.parse(content)
     ast.increment_lineno(tree, line - 1)
     module = type(sys)("page")
     module.__dict__.update(names)
     sys.modules["page"] = module  # dataclasses look their module up
     try:
-        exec(compile(tree, str(page), "exec"), module.__dict__)
+        with redirect_stdout(io.StringIO()) as printed:
+            exec(compile(tree, str(page), "exec"), module.__dict__)
     finally:
         del sys.modules["page"]
     names.update(module.__dict__)
+    return printed.getvalue()
 
 
 def run_commands(content, where):
-    for command in content.replace("\\\n", " ").splitlines():
-        if not command.startswith("$ geomm ") or command == "$ geomm demo":  # a test of its own
+    """Run the lines of a block that begin with `$ geomm`; compare with the lines below them."""
+    for part in content.replace("\\\n", " ").split("$ ")[1:]:
+        command, _, shown = part.partition("\n")
+        if not command.startswith("geomm ") or command == "geomm demo":  # a test of its own
             continue
-        if command.startswith("$ geomm explore"):  # serves until it is stopped; the browser's tests
+        if command.startswith("geomm explore"):  # serves until it is stopped; the browser's tests
             continue
-        done = CliRunner().invoke(group, shlex.split(command[len("$ geomm ") :]))
+        done = CliRunner().invoke(group, shlex.split(command, comments=True)[1:])
         assert done.exit_code == 0, f"{where}: {command}\n{done.output}\n{done.exception!r}"
+        if shown.strip():
+            assert_shown(shown, done.stdout, where)
+
+
+def assert_shown(shown, printed, where):
+    """Compare what a page shows with what was printed; numbers may differ by 0.02."""
+    shown, printed = shown.strip(), printed.strip()
+    assert NUMBER.sub("#", shown) == NUMBER.sub("#", printed), f"{where} shows\n{shown}\n{printed}"
+    numbers = [[float(x.replace("−", "-")) for x in NUMBER.findall(y)] for y in (shown, printed)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.02), f"{where} shows\n{shown}\n{printed}"
 
 
 def test_every_registered_thing_is_on_its_page():
@@ -134,10 +161,13 @@ def test_every_registered_thing_is_on_its_page():
 
 def test_every_hook_has_its_section():
     text = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")
-    hooks = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "geomm_plugin_spec")]
-    assert "register_mappers" in hooks
-    for name in hooks:
+    assert "register_mappers" in hooks()
+    for name in hooks():
         assert f"\n## {name}\n" in text, f"{name} has no section in docs/reference/hooks.md."
+
+
+def hooks():
+    return [name for name, hook in vars(hookspecs).items() if hasattr(hook, "geomm_plugin_spec")]
 
 
 def test_every_public_name_is_in_the_reference():
@@ -145,8 +175,6 @@ def test_every_public_name_is_in_the_reference():
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     for name in geomm_plugin.__all__:
         assert re.search(rf"^::: geomm_plugin\.{name}$", text, re.MULTILINE), f"{name} is missing."
-    for mapper in registry.mappers.values():
-        assert f"\n::: {mapper.__module__}\n" in text, f"{mapper.__module__} is missing."
 
 
 def drawing_after(heading):
@@ -241,18 +269,73 @@ def test_every_file_that_a_page_shows_is_there():
     assert shown
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of parts of mkdocs among themselves
-def test_the_site_is_built_strictly(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site as `make docs` does."""
     mkdocs = pytest.importorskip("mkdocs.commands.build")
-    pytest.importorskip("mkdocstrings")
-    pytest.importorskip("material")
+    for module in ("mkdocstrings", "material", "matplotlib"):
+        pytest.importorskip(module)
     from mkdocs.config import load_config
 
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
-    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
-    mkdocs.build(config)
-    reference = (tmp_path / "reference" / "adapters" / "index.html").read_text(encoding="utf-8")
-    assert "TranslationMatrix" in reference
-    commands = (tmp_path / "reference" / "command_line" / "index.html").read_text(encoding="utf-8")
-    assert "geomm align" in commands
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of parts of mkdocs among themselves
+        patch.chdir(ROOT)
+        patch.setenv("NO_MKDOCS_2_WARNING", "1")
+        mkdocs.build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=True))
+    return folder
+
+
+def html(site, address):
+    return (site / address / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_reference_is_made_of_the_code(site):
+    assert "TranslationMatrix" in html(site, "reference/adapters")
+    choices = html(site, "guides/mappers")
+    for mapper in registry.mappers.values():
+        page = f"reference/mappers/{mapper.__module__.rpartition('.')[2]}"
+        assert f"{mapper.__name__}" in html(site, page)
+        assert f'href="../../{page}/"' in choices
+
+
+def test_every_option_of_a_command_has_an_address(site):
+    assert 'href="../commands/align/"' in html(site, "reference/command_line")
+    assert 'id="max-words"' in html(site, "reference/commands/align")
+    assert 'id="lambda-output"' in html(site, "reference/commands/plot")
+    for name in COMMANDS:
+        assert 'id="help"' in html(site, f"reference/commands/{name}")
+
+
+def test_the_drawing_shows_what_is_registered(site):
+    drawing = html(site, "how_a_map_is_made")
+    for hook in hooks():
+        assert f"hooks/#{hook}" in drawing, f"docs/hooks/registered.py: draw {hook}."
+    for kind in ("formats", "seeds", "mappers", "retrievals", "features", "metrics", "tasks"):
+        for name in getattr(registry, kind):
+            assert f"<code>{name}</code>" in drawing
+
+
+def test_every_script_of_the_gallery_has_a_page(site):
+    cards = html(site, "gallery")
+    scripts = sorted((ROOT / "examples" / "gallery").glob("*.py"))
+    assert len(scripts) >= 12
+    for path in scripts:
+        page = html(site, f"gallery/{path.stem}")
+        for scheme in ("light", "dark"):
+            pictures = re.findall(rf'src="\.\./([\w-]+\.{scheme}\.svg)', page)
+            assert pictures and all((site / "gallery" / name).is_file() for name in pictures)
+        assert f"gallery/{path.stem}-" in cards and f'href="{path.stem}/"' in cards
+        assert (site / "gallery" / f"{path.stem}.py.txt").read_text("utf-8") == path.read_text(
+            "utf-8"
+        )
+        notebook = json.loads((site / "gallery" / f"{path.stem}.ipynb").read_text("utf-8"))
+        code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        ast.parse("\n".join(code))
+        assert notebook["nbformat"] == 4 and code
+
+
+def test_no_page_fetches_anything_from_elsewhere(site):
+    fetched = re.compile(r'(?:<script[^>]*src|<img[^>]*src|<link[^>]*stylesheet[^>]*href)="https?:')
+    for path in site.rglob("*.html"):
+        assert not fetched.search(path.read_text(encoding="utf-8")), path

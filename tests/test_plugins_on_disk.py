@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-NAMES = ("your_own_mapper", "your_own_loss", "your_own_format")
+NAMES = ("your_own_mapper", "your_own_loss", "your_own_format", "plugin_template")
 EXAMPLES = [ROOT / "examples" / name for name in NAMES]
 
 
@@ -107,6 +107,12 @@ def test_the_example_packages_pass_the_check(installed, package, line):
 def test_the_example_packages_pass_their_own_tests(installed, example):
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(example), path=installed)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_template_passes_the_check_that_it_names(installed):
+    done = run("-m", "geomm_plugin", "plugins", "--check", "geomm-mine", path=installed)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"mapper mine: ok", "feature same_end: ok"} <= set(done.stdout.splitlines())
 
 
 def test_the_example_mapper_aligns(installed, tmp_path):
