@@ -25,7 +25,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command
-        text = "\n".join(section(context, name, command, "#"))
+        text = "[Commands](../command_line.md)\n\n" + "\n".join(section(context, name, command, "#"))
         files.append(File.generated(config, f"{FOLDER}/{name}.md", content=text))
     return files
 

@@ -169,7 +169,7 @@ def picture_of(stem: str, title: str) -> str:
 def page(name: str, cells: list[tuple[str, str]], outputs: list[dict[str, Any]]) -> str:
     """Return the page of a script."""
     title, text = title_and_text(name)
-    lines = [f"# {title}\n\n{text}\n"]
+    lines = [f"[Gallery](../gallery.md)\n\n# {title}\n\n{text}\n"]
     for (comment, code), output in zip(cells, outputs, strict=True):
         lines.append(comment + "\n")
         if code:
@@ -178,7 +178,7 @@ def page(name: str, cells: list[tuple[str, str]], outputs: list[dict[str, Any]])
             lines.append(f"```output\n{output['printed']}\n```\n")
         lines += [picture_of(stem, title) + "\n" for stem in output["pictures"]]
     lines.append(f"[Script]({name}.py.txt){{ download={name}.py }} · ")
-    lines.append(f"[Notebook]({name}.ipynb){{ download }} · [Gallery](../gallery.md)")
+    lines.append(f"[Notebook]({name}.ipynb){{ download }}")
     return "\n".join(lines)
 
 

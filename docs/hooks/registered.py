@@ -31,7 +31,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         names = ", ".join(f"`{each.name}`" for each in classes)
         members = ", ".join(each.__name__ for each in classes)
         text = (
-            f"# {names}\n\n::: {module}\n    options: {{ members: [{members}], "
+            f"[Mappers](../mappers.md)\n\n# {names}\n\n::: {module}\n    options: {{ members: [{members}], "
             "show_root_heading: false, show_root_toc_entry: false, heading_level: 2 }\n"
         )
         files.append(File.generated(config, f"reference/{page_of(classes[0])}", content=text))

@@ -45,6 +45,6 @@ for name, values in shares.items():
 axis.axvline(0, color="gray", linewidth=0.8)
 axis.invert_yaxis()
 axis.set(xlabel="what it adds to the score")
-axis.legend(ncols=2, fontsize=8)
+axis.legend(loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
 plt.show()
