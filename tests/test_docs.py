@@ -325,7 +325,7 @@ def test_every_script_of_the_gallery_has_a_page(site):
         for scheme in ("light", "dark"):
             pictures = re.findall(rf'src="\.\./([\w-]+\.{scheme}\.svg)', page)
             assert pictures and all((site / "gallery" / name).is_file() for name in pictures)
-        assert f"gallery/{path.stem}-" in cards and f'href="{path.stem}/"' in cards
+        assert f'src="{path.stem}-' in cards and f'href="{path.stem}/"' in cards
         assert (site / "gallery" / f"{path.stem}.py.txt").read_text("utf-8") == path.read_text(
             "utf-8"
         )
