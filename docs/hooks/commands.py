@@ -25,8 +25,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command
-        text = "[Commands](../command_line.md)\n\n" + "\n".join(section(context, name, command, "#"))
-        files.append(File.generated(config, f"{FOLDER}/{name}.md", content=text))
+        lines = ["[Commands](../command_line.md)\n", *section(context, name, command, "#")]
+        files.append(File.generated(config, f"{FOLDER}/{name}.md", content="\n".join(lines)))
     return files
 
 

@@ -30,9 +30,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for module, classes in modules().items():
         names = ", ".join(f"`{each.name}`" for each in classes)
         members = ", ".join(each.__name__ for each in classes)
+        options = f"members: [{members}], show_root_heading: false, show_root_toc_entry: false"
         text = (
-            f"[Mappers](../mappers.md)\n\n# {names}\n\n::: {module}\n    options: {{ members: [{members}], "
-            "show_root_heading: false, show_root_toc_entry: false, heading_level: 2 }\n"
+            f"[Mappers](../mappers.md)\n\n# {names}\n\n::: {module}\n"
+            f"    options: {{ {options}, heading_level: 2 }}\n"
         )
         files.append(File.generated(config, f"reference/{page_of(classes[0])}", content=text))
     return files
