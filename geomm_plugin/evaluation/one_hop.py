@@ -76,13 +76,16 @@ class OneHopTable(Table):
 
     def cells(self) -> Cells:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
-        entries = []
-        for path in dict.fromkeys(result.about["path"] for result in self.results):
-            same = [result.row() for result in self.results if result.about["path"] == path]
-            for row, place in zip(same, places([row["p@1"] for row in same]), strict=True):
-                title = f"{path}, P@1 (coverage {row['coverage']:.2f})"
-                cell = Cell(f"{row['p@1']:.3f}", place, number=True)
-                entries.append(((row["method"], row["mapper"]), title, cell))
+        rows = [result.row() for result in self.results]
+        best = places([row["p@1"] for row in rows], [row["path"] for row in rows])
+        entries = [
+            (
+                (row["method"], row["mapper"]),
+                f"{row['path']}, P@1 (coverage {row['coverage']:.2f})",
+                Cell(f"{row['p@1']:.3f}", place, number=True),
+            )
+            for row, place in zip(rows, best, strict=True)
+        ]
         entries.sort(key=lambda entry: METHODS.index(entry[0][0]))
         return crossed(("method", "mapper"), entries)
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from geomm_plugin.evaluation.provenance import Provenance, mapper_columns
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import (
@@ -34,20 +32,13 @@ from geomm_plugin.evaluation.table import (
     text_of_cells,
 )
 from geomm_plugin.evaluation.task import Score, averages
-from geomm_plugin.evaluation.translation import WORDS, Evaluation
+from geomm_plugin.evaluation.translation import WORDS, blank
 from geomm_plugin.fit_report import report_of
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.text import terminal_width
 
 WIDEST_REASON = 60  # characters of a failure's reason within a table of text; whole below it
 REASON_ON_TERMINAL = 24
-NOTHING = Evaluation(
-    WORDS,
-    {"pair": "", "retrieval": ""},
-    {"p@1": 0.0},
-    np.zeros(1),
-    {"coverage": 0.0, "n_words": 0},
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +82,8 @@ class TaskTable(Table):
 
     def places(self) -> list[int | None]:
         """Return for each row whether its main score is the best (1) or second (2) of its kind."""
-        kinds: dict[Hashable, list[int]] = {}
-        for number, row in enumerate(self.rows):
-            if row["error"] is None:
-                kinds.setdefault(tuple(row.get(name) for name in self.about), []).append(number)
-        place_of: list[int | None] = [None] * len(self.rows)
-        for numbers in kinds.values():
-            ranked = places([self.rows[number][self.main] for number in numbers])
-            for number, place in zip(numbers, ranked, strict=True):
-                place_of[number] = place
-        return place_of
+        scores = (None if row["error"] is not None else row[self.main] for row in self.rows)
+        return places(scores, [tuple(row.get(name) for name in self.about) for row in self.rows])
 
     def cells(self, widest_reason: int | None = None) -> Cells:
         """Return header and rows as short texts; the best of a kind is marked.
@@ -211,7 +194,7 @@ class Comparison(Table):
         """A score of each kind that some mapper has, or should have: what a table is about."""
         scored = [score for run in self.runs for score in run.scores if score.error is None]
         known = [*self.expected, *scored, *averages({_key(s): s for s in scored}.values())]
-        return list({_key(score): score for score in known or [NOTHING]}.values())
+        return list({_key(score): score for score in known or [blank()]}.values())
 
     def _scores_of(self, run: Run) -> list[Score]:
         """Return the scores of a run, with means; of one that failed, those of other runs."""
@@ -231,7 +214,7 @@ class Comparison(Table):
 
     def part(self, task: str = WORDS) -> TaskTable:
         """Return the table of a task, by default of words; without rows if it was not scored."""
-        empty = TaskTable([], replace(NOTHING, task=task), self.baseline)
+        empty = TaskTable([], replace(blank(), task=task), self.baseline)
         return next((part for part in self.parts if part.task == task), empty)
 
     def run(self, label: str) -> Run:

@@ -12,7 +12,7 @@ import io
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -138,14 +138,20 @@ class Table(ABC):
         return "\n".join(["\n\n".join(tables), *self.notes()])
 
 
-def places(scores: Sequence[float]) -> list[int | None]:
-    """Return 1 for the best scores, 2 for the second best, None for the others.
+def places(scores: Iterable[float | None], kinds: Sequence[Hashable]) -> list[int | None]:
+    """Return 1 for the best scores of each kind, 2 for the second best, None for the others.
 
-    Scores that are shown alike, with three digits, share a place.
+    Scores that are shown alike, with three digits, share a place; a score of None has none.
     """
-    shown = [round(score, 3) for score in scores]
-    order = sorted(set(shown), reverse=True)[:2]
-    return [order.index(score) + 1 if score in order else None for score in shown]
+    shown = [None if score is None else round(score, 3) for score in scores]
+    of_kind: dict[Hashable, set[float]] = {kind: set() for kind in kinds}
+    for kind, score in zip(kinds, shown, strict=True):
+        of_kind[kind] |= set() if score is None else {score}
+    order = {kind: sorted(known, reverse=True)[:2] for kind, known in of_kind.items()}
+    return [
+        order[kind].index(score) + 1 if score in order[kind] else None
+        for kind, score in zip(kinds, shown, strict=True)
+    ]
 
 
 def text_table(rows: list[list[str]]) -> str:

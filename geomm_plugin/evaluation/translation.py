@@ -131,20 +131,23 @@ class Translation(WordTask):
 
     def expected(self) -> list[Score]:
         """Return scores as every space gives them, and their means, with no word right."""
-        groups = [] if self.by is None else GROUPS[self.by][0]
-        parts = {f"{what} {group}": 0 for group in groups for what in ("p@1", "n_words")}
         scores = [
-            Evaluation(
-                self.name,
-                {"pair": "-".join(pair), "retrieval": retrieval.label},
-                dict.fromkeys(chosen_metrics(self.metrics), 0.0),
-                np.zeros(1),
-                {"coverage": 0.0, "n_words": 0, **parts},
-            )
+            blank("-".join(pair), retrieval.label, chosen_metrics(self.metrics), self.by)
             for pair in self.tests
             for retrieval in as_retrievals(self.retrievals)
         ]
         return [*scores, *averages(scores)]
+
+
+def blank(
+    pair: str = "", retrieval: str = "", metrics: Iterable[str] = ("p@1",), by: By | None = None
+) -> Evaluation:
+    """Return a score with no word right, for what is shown where no mapper was scored."""
+    details: dict[str, Any] = {"coverage": 0.0, "n_words": 0}
+    for group in () if by is None else GROUPS[by][0]:
+        details |= {f"p@1 {group}": 0, f"n_words {group}": 0}
+    about, scores = {"pair": pair, "retrieval": retrieval}, dict.fromkeys(metrics, 0.0)
+    return Evaluation(WORDS, about, scores, np.zeros(1), details)
 
 
 def evaluate(

@@ -82,5 +82,6 @@ def test_words_are_words_in_markdown():
 
 
 def test_scores_that_are_shown_alike_share_a_place():
-    assert places([0.9451, 0.9449, 0.91, 0.9101, 0.5]) == [1, 1, 2, 2, None]
-    assert places([0.2]) == [1] and places([]) == []
+    assert places([0.9451, 0.9449, 0.91, 0.9101, 0.5], ["x"] * 5) == [1, 1, 2, 2, None]
+    assert places([0.2, None, 0.9, 0.8], ["x", "x", "y", "y"]) == [1, None, 1, 2]
+    assert places([], []) == []
