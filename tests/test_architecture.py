@@ -48,7 +48,7 @@ BUDGETS = {
     ("fitting",): 3800,
     ("mappers",): 2300,
     ("retrieval",): 4050,
-    ("evaluation",): 4850,
+    ("evaluation",): 4350,
     ("alignment",): 1470,
     ("views",): 1740,
     ("cli",): 2960,
