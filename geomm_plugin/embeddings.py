@@ -197,27 +197,21 @@ def _as_matrix(vectors: npt.ArrayLike) -> Matrix:
 
 
 def _from_mapping(source: Mapping[str, npt.ArrayLike]) -> Embeddings:
-    try:
-        return Embeddings(list(source), np.array(list(source.values())))
-    except (TypeError, ValueError) as error:
-        raise FormatError(_odd_vector(source) or str(error)) from error
-
-
-def _odd_vector(source: Mapping[str, npt.ArrayLike]) -> str:
-    """Say which word has no vector of as many numbers as the first one."""
-    first: tuple[int, ...] | None = None
+    """Take words and vectors from a mapping; the word of an odd vector is named."""
+    rows: list[Vector] = []
     for word, vector in source.items():
         try:
-            shape = np.asarray(vector, np.float64).shape
-        except (TypeError, ValueError) as error:
-            return f"The vector of {word!r} is no list of numbers ({error}). Fix it."
-        first = shape if first is None else first
-        if len(shape) != 1 or shape != first:
-            return (
-                f"The vector of {word!r} has the shape {shape}, the first one {first}; every word "
-                "needs one row of equally many numbers. Fix it, or leave the word out."
+            rows.append(np.asarray(vector))
+        except ValueError:  # lists of different lengths
+            rows.append(np.empty((0, 0)))
+        shape, kind = rows[-1].shape, rows[-1].dtype
+        if len(shape) != 1 or shape != rows[0].shape or kind.kind not in "fiubO":
+            raise FormatError(
+                f"The vector of {word!r} has the shape {shape} and the type {kind}, the first one "
+                f"the shape {rows[0].shape}; every word needs one row of equally many numbers. Fix "
+                "it, or leave the word out."
             )
-    return ""
+    return Embeddings(list(source), np.array(rows))
 
 
 def as_embeddings(source: object) -> Embeddings:

@@ -50,24 +50,6 @@ def unit(vectors: Matrix) -> Matrix:
     return result
 
 
-def center(vectors: Matrix, mean: Vector) -> Matrix:
-    """Subtract the mean of a language's rows."""
-    result: Matrix = vectors - mean.astype(vectors.dtype)
-    return result
-
-
-def unitdim(vectors: Matrix, norms: Vector) -> Matrix:
-    """Divide each column by its norm over a language's rows; a zero column stays zero."""
-    result: Matrix = vectors / np.where(norms > 0, norms, 1).astype(vectors.dtype)
-    return result
-
-
-def centeremb(vectors: Matrix) -> Matrix:
-    """Subtract from each row the mean of its own numbers."""
-    result: Matrix = vectors - vectors.mean(axis=1, keepdims=True)
-    return result
-
-
 class Normalizer:
     """Ordered steps, and what they learnt from each language.
 
@@ -157,8 +139,7 @@ class Normalizer:
             elif step == "center":
                 rows = rows + learnt[position].astype(rows.dtype)
             else:
-                norms = learnt[position]
-                rows = rows * np.where(norms > 0, norms, 1).astype(rows.dtype)
+                rows = rows * _divisors(learnt[position], rows)
         return rows
 
     def only(self, *languages: str) -> Normalizer:
@@ -169,7 +150,9 @@ class Normalizer:
 
     def view(self, language: str, vectors: Matrix | Rows) -> Rows:
         """Return the language's vectors, normalized when rows are asked for."""
-        return Rows.of(vectors).map(partial(self.transform, language))
+        rows = Rows.of(vectors)
+        is_as_given = not self.steps and rows.dtype != np.float16
+        return rows if is_as_given else rows.map(partial(self.transform, language))
 
     def state(self) -> dict[str, Vector]:
         """Return what was learnt, as named arrays."""
@@ -240,9 +223,15 @@ class Normalizer:
             if step == "unit":
                 rows = unit(rows)
             elif step == "center":
-                rows = center(rows, learnt[position])
+                rows = rows - learnt[position].astype(rows.dtype)
             elif step == "unitdim":
-                rows = unitdim(rows, learnt[position])
+                rows = rows / _divisors(learnt[position], rows)
             else:
-                rows = centeremb(rows)
+                rows = rows - rows.mean(axis=1, keepdims=True)
         return rows
+
+
+def _divisors(norms: Vector, rows: Matrix) -> Vector:
+    """Return the norms of columns; 1 for a column of zeros, which stays zero."""
+    divisors: Vector = np.where(norms > 0, norms, 1).astype(rows.dtype)
+    return divisors

@@ -10,7 +10,6 @@ Nothing is computed before somebody asks, and then for the rows that were asked 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from geomm_plugin import progress
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, slices
 from geomm_plugin.errors import FileError
 
@@ -39,27 +37,16 @@ class Rows(NDArrayOperatorsMixin):
     function
         What is done to rows of the source, in blocks of any size; nothing by default.
     keep
-        Keep all rows once they were made. If the function returns what it was given, block by
-        block, that is the source itself.
-    task
-        What the making of all rows is called where progress is shown.
+        Keep all rows once they were made.
     """
 
     ndim = 2
     is_finite = False  # whether every number is known to be finite
 
-    def __init__(
-        self,
-        source: Any,
-        function: RowFunction | None = None,
-        *,
-        keep: bool = False,
-        task: str = "",
-    ):
+    def __init__(self, source: Any, function: RowFunction | None = None, *, keep: bool = False):
         self.source = source if function is None else Rows.of(source)
         self.function = function
         self.keep = keep
-        self.task = task
         self._kept: Matrix | None = None
         self._grams: dict[int, Matrix] = {}
 
@@ -114,7 +101,7 @@ class Rows(NDArrayOperatorsMixin):
         """Return what the same functions make of other raw rows, such as one of a new word."""
         if self.function is None:
             return raw
-        return self.source.on(raw).map(self.function, keep=self.keep, task=self.task)
+        return self.source.on(raw).map(self.function, keep=self.keep)
 
     def take(self, rows: RowIndices | slice) -> Matrix:
         """Return some rows as an array; no others are made."""
@@ -133,14 +120,16 @@ class Rows(NDArrayOperatorsMixin):
         stored = self.stored
         if stored is not None:
             return stored
-        made = self._make()
+        made = np.empty(self.shape, self.dtype)
+        for part in slices(len(self), BLOCK_ROWS):
+            made[part] = self.take(part)
         if self.keep:
             self._kept = made
         return made
 
-    def map(self, function: RowFunction, *, keep: bool = False, task: str = "") -> Rows:
+    def map(self, function: RowFunction, *, keep: bool = False) -> Rows:
         """Return the rows that a function makes of these, when they are asked for."""
-        return Rows(self, function, keep=keep, task=task)
+        return Rows(self, function, keep=keep)
 
     def select(self, rows: RowIndices | slice) -> Rows:
         """Return some of the rows, still to be made."""
@@ -148,7 +137,7 @@ class Rows(NDArrayOperatorsMixin):
         if self.function is None:
             selected = Rows(table[rows] if isinstance(table, np.ndarray) else table.select(rows))
         else:
-            selected = Rows(table.select(rows), self.function, keep=self.keep, task=self.task)
+            selected = Rows(table.select(rows), self.function, keep=self.keep)
             selected._kept = None if self._kept is None else self._kept[rows]
         selected.is_finite = self.is_finite
         return selected
@@ -201,31 +190,6 @@ class Rows(NDArrayOperatorsMixin):
         given: Matrix = self.source[rows] if self.function is None else self.source.take(rows)
         return given
 
-    def _make(self) -> Matrix:
-        """Make all rows; where the function left every block as it was, they are the source's."""
-        assert self.function is not None
-        stored = self.source.stored
-        is_source = False
-        made = np.empty(self.shape, self.dtype)  # memory that nobody writes to is not taken
-        if stored is not None and stored.flags.c_contiguous and len(self):
-            is_source, made = True, stored.view()
-        shown = progress.task(self.task, len(self), "words") if self.task else nullcontext(_ignore)
-        with shown as advance:
-            for part in slices(len(self), BLOCK_ROWS):
-                given = self.source.take(part)
-                block = self.function(given)
-                if is_source and block is not given:
-                    before, made = made[: part.start], np.empty(self.shape, self.dtype)
-                    is_source = False
-                    if len(before):
-                        made[: part.start] = before
-                if not is_source:
-                    made[part] = block
-                advance(part.stop - part.start)
-        if is_source:
-            made.flags.writeable = False
-        return made
-
 
 class _RowFile:
     """Rows of a .npy file: the file is mapped anew each time, and let go with the rows."""
@@ -260,7 +224,3 @@ class _RowFile:
         if isinstance(rows, slice) and self.part == slice(None):
             return _RowFile(self.path, rows)
         return self[rows]
-
-
-def _ignore(amount: float) -> None:
-    """Stand in for a bar that nobody sees."""

@@ -90,6 +90,12 @@ def test_a_view_gives_the_same_rows_without_a_copy_of_the_vocabulary(vectors):
     assert np.array_equal(np.asarray(view), everything)
 
 
+def test_a_view_of_no_steps_is_the_vectors_themselves(vectors):
+    normalizer = Normalizer([]).fit({"en": vectors})
+    assert normalizer.view("en", vectors).all() is vectors
+    assert normalizer.view("en", vectors.astype(np.float16)).dtype == np.float32
+
+
 def test_state_and_restore_are_inverse(vectors):
     normalizer = Normalizer(["unit", "center", "unitdim"]).fit({"a/b": vectors})
     again = Normalizer(normalizer.steps)
