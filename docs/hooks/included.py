@@ -39,4 +39,4 @@ def typed() -> str:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = re.search(r"^\| I have .*?\n\n", text, re.MULTILINE | re.DOTALL)
     assert table, "README.md has no table that begins with '| I have'."
-    return table[0].replace("](docs/", "](")
+    return f'<div class="stack" markdown>\n\n{table[0].replace("](docs/", "](")}\n\n</div>'
