@@ -1,7 +1,8 @@
 """Errors by frequency.
 
-Frequent words have good vectors, rare ones do not: errors are not spread evenly. The same words
-by two retrievals, in groups by their rank in the English vocabulary.
+Are rare words harder? Not here: frequent words have more forms and meanings, of which the
+dictionary knows one. The same words by two retrievals, in groups by their rank in the English
+vocabulary.
 """
 
 # %%

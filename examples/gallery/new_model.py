@@ -1,8 +1,7 @@
 """An old and a new embedding model.
 
-An index was made by an old model. Learn the map to the new model from documents embedded by
-both, move the index, and ask it with the new model: how much of what the new model would find is
-found?
+Learn the map from an old model to a new one from documents embedded by both, and move an old
+index. How much of what the new model would find does it find?
 """
 
 # %%

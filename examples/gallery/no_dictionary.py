@@ -24,7 +24,7 @@ print(space.translate("president", *pair, k=3))
 rounds = [each for each in mapper.report_.rounds if each.mean_csls is not None]
 figure, axis = plt.subplots(figsize=(7, 4))
 axis.plot(range(1, len(rounds) + 1), [each.pairs_induced for each in rounds], "o-", color="C0")
-axis.set(xlabel="round", ylabel="pairs found")
+axis.set(xlabel="round", ylabel="pairs found", xticks=range(1, len(rounds) + 1))
 axis.yaxis.label.set_color("C0")
 sureness = axis.twinx()
 sureness.plot(range(1, len(rounds) + 1), [each.mean_csls for each in rounds], "s--", color="C1")
