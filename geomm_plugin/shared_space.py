@@ -284,7 +284,7 @@ class SharedSpace(Mapping[str, Embeddings]):
         known = np.array([row_of[word] for word in words if word in row_of], np.intp)
         rows = np.empty((len(words), self[language].dimension), np.float32)
         if len(known):
-            rows[is_known] = self.unit_rows(language).rows(known)
+            rows[is_known] = self.unit_rows(language).take(known)
         for position in np.flatnonzero(~is_known).tolist():
             rows[position] = unit(self._unseen(words[position], language)[None, :])[0]
         return UnitRows(rows, words)

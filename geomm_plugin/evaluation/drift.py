@@ -227,7 +227,7 @@ class _Aligned:
             self.space = fitted.map(common.corpora)
             self.common = common
             self.unit = [
-                self.space.unit_rows(name).take(rows) for name, rows in common.rows.items()
+                self.space.unit_rows(name).select(rows) for name, rows in common.rows.items()
             ]
             x, z = (rows.all() for rows in self.unit)
         self.distance: Vector = 1 - np.einsum("ij,ij->i", x, z).astype(np.float64)
@@ -279,7 +279,7 @@ def _deviations(distances: Vector, rows_of: Iterable[RowIndices]) -> Vector:
 def nearest_others(index: Index, vectors: UnitRows, chosen: RowIndices, count: int) -> RowIndices:
     """Return the rows nearest to some rows, the nearest first; a row itself is none of them."""
     count = min(count + 1, len(vectors))
-    found = index.search(vectors.take(chosen), count).indices
+    found = index.search(vectors.select(chosen), count).indices
     itself_last = np.argsort(found == chosen[:, None], axis=1, kind="stable")
     others: RowIndices = np.take_along_axis(found, itself_last, axis=1)[:, :-1]
     return others
@@ -287,5 +287,5 @@ def nearest_others(index: Index, vectors: UnitRows, chosen: RowIndices, count: i
 
 def _cosines(vectors: UnitRows, chosen: RowIndices, near: RowIndices) -> Matrix:
     """Return the cosine of each chosen row with each of its neighbours."""
-    cosines: Matrix = np.einsum("nd,nkd->nk", vectors.rows(chosen), vectors.rows(near))
+    cosines: Matrix = np.einsum("nd,nkd->nk", vectors.take(chosen), vectors.take(near))
     return cosines

@@ -226,7 +226,7 @@ class _Trip:
         index = near.index(source, pivot, self.retrieval)
         step = index.search(near.queries(list(gold), source), 1).indices[:, 0]
         ranks = far.index(pivot, target, self.retrieval).ranks(
-            far.unit_rows(pivot).take(step),
+            far.unit_rows(pivot).select(step),
             [np.array(rows) for rows in gold.values()],
             depth_of(registry.metrics.values()),
         )

@@ -76,7 +76,7 @@ def _correlated(space: SharedSpace, source: str, target: str, pairs: ScoredPairs
             f"({source}, {target}); a correlation needs at least 3. Check the language order."
         )
     here, there, scores = map(np.array, zip(*known, strict=True))
-    x, z = space.unit_rows(source).rows(here), space.unit_rows(target).rows(there)
+    x, z = space.unit_rows(source).take(here), space.unit_rows(target).take(there)
     cosines = np.einsum("ij,ij->i", x.astype(np.float64), z.astype(np.float64))
     return WordScore(
         Similarity.name,

@@ -292,7 +292,7 @@ def text_vectors(space: SharedSpace, language: str, texts: Sequence[str]) -> Mat
     counts = word_counts(texts, space[language])
     used = np.unique(counts.indices).astype(np.intp)  # no other word need be mapped
     weighted: Any = counts * idf(counts)
-    return unit(weighted.tocsr()[:, used] @ space.unit_rows(language).rows(used))
+    return unit(weighted.tocsr()[:, used] @ space.unit_rows(language).take(used))
 
 
 def word_counts(texts: Iterable[str], embeddings: Embeddings) -> csr_array[Any, Any]:

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
     from geomm_plugin.retrieval.rerank.feature import Feature
     from geomm_plugin.retrieval.rerank.reranked import Reranked
-    from geomm_plugin.retrieval.unit_rows import LanguageRows, Rows, UnitRows, as_unit_rows
+    from geomm_plugin.retrieval.unit_rows import AnyRows, LanguageRows, UnitRows, as_unit_rows
 
 __all__ = [
     "CSLS",
+    "AnyRows",
     "BestNeighbors",
     "BiasedIndex",
     "Cosine",
@@ -41,7 +42,6 @@ __all__ = [
     "PairBonus",
     "Reranked",
     "Retrieval",
-    "Rows",
     "UnitRows",
     "as_unit_rows",
     "best_neighbors",
@@ -57,7 +57,7 @@ __getattr__ = names_of(
         "exact.biased_index": ("BiasedIndex",),
         "interface": ("Index", "Neighbors", "PairBonus", "Retrieval"),
         "inverted_softmax": ("InvertedSoftmax",),
-        "unit_rows": ("LanguageRows", "Rows", "UnitRows", "as_unit_rows"),
+        "unit_rows": ("AnyRows", "LanguageRows", "UnitRows", "as_unit_rows"),
         "rerank.feature": ("Feature",),
         "rerank.reranked": ("Reranked",),
     },

@@ -35,7 +35,7 @@ from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.neighborhood import nearest_of
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
 from geomm_plugin.retrieval.interface import PairBonus
-from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 from geomm_plugin.work import compute_pool, each_part, pool_size
 
 BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confuse
@@ -72,7 +72,7 @@ class BestNeighbors:
 
 
 def mutual_neighbors(
-    source: Rows, target: Rows, k: int = 10, *, bonus: PairBonus | None = None
+    source: AnyRows, target: AnyRows, k: int = 10, *, bonus: PairBonus | None = None
 ) -> tuple[RowIndices, RowIndices, Vector]:
     """Return the pairs of unit rows that are each other's best by CSLS, in the source's order.
 
@@ -82,8 +82,8 @@ def mutual_neighbors(
 
 
 def best_neighbors(
-    source: Rows,
-    target: Rows,
+    source: AnyRows,
+    target: AnyRows,
     k: int = 10,
     *,
     bonus: PairBonus | None = None,
@@ -289,8 +289,8 @@ class Shortlist:
     @classmethod
     def search(
         cls,
-        source: Rows,
-        target: Rows,
+        source: AnyRows,
+        target: AnyRows,
         *,
         listed: int = LISTED,
         least_rows: int = LEAST_ROWS,
@@ -305,7 +305,7 @@ class Shortlist:
         lists = near_rows(x, z, listed)
         return cls(*lists or (_nearest_of(x, z, listed, tiles), _nearest_of(z, x, listed, tiles)))
 
-    def best(self, source: Rows, target: Rows) -> BestNeighbors:
+    def best(self, source: AnyRows, target: AnyRows) -> BestNeighbors:
         """Return the best of what is listed by CSLS, for rows of the words that were searched."""
         x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
         forth_cosines = _listed_cosines(x, z, self.of_source)

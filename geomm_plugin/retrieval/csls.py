@@ -13,7 +13,7 @@ from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.neighborhood_file import saved_means
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Cosine(Retrieval):
 
     name: ClassVar[str] = "cosine"
 
-    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
+    def index(self, source: AnyRows, target: AnyRows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; the source words play no part."""
         check_parameters(self)
         target = as_unit_rows(target, "target")
@@ -40,7 +40,7 @@ class CSLS(Retrieval):
     name: ClassVar[str] = "csls"
     k: Annotated[int, AtLeast(1)] = 10  # neighbours in each mean
 
-    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
+    def index(self, source: AnyRows, target: AnyRows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; r_S is computed for the targets that may win, unless it was saved."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")

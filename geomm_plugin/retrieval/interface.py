@@ -11,7 +11,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.registry.parameters import changed_parameters
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Index(ABC):
     """
 
     @abstractmethod
-    def search(self, queries: Rows, k: int) -> Neighbors:
+    def search(self, queries: AnyRows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
 
     @abstractmethod
     def ranks(
-        self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
+        self, queries: AnyRows, gold: Sequence[RowIndices], depth: int | None = None
     ) -> RowIndices:
         """Return the rank of each query's best gold target: 1 + the wrong ones that score >= it.
 
@@ -62,7 +62,7 @@ class Index(ABC):
         """
 
     def pair_scores(
-        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+        self, queries: AnyRows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
     ) -> Vector:
         """Return the scores of pairs (query, target), as search tells them.
 
@@ -76,7 +76,7 @@ class Index(ABC):
         scores = np.empty(len(rows))
         every = as_unit_rows(queries, "query")
         for number in np.unique(rows):
-            best = self.search(every.take(slice(number, number + 1)), int(columns.max()) + 1)
+            best = self.search(every.select(slice(number, number + 1)), int(columns.max()) + 1)
             wanted = np.flatnonzero(rows == number)
             order = np.argsort(best.indices[0])
             place = np.searchsorted(best.indices[0], columns[wanted], sorter=order)
@@ -100,7 +100,7 @@ class Retrieval(ABC):
         return self
 
     @abstractmethod
-    def index(self, source: Rows, target: Rows) -> Index:
+    def index(self, source: AnyRows, target: AnyRows) -> Index:
         """Prepare to search target rows for source rows.
 
         A shared space gives `UnitRows`: rows of length 1 that are mapped when they are asked for,

@@ -19,7 +19,7 @@ from geomm_plugin.retrieval.exact.bounds import (
 )
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.interface import Index, Retrieval
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 
 PROBES = 4  # cells of source words that are summed word by word
 FLOAT32_TEMPERATURES = (1 / 128, 1.0)  # here sums in float32 lose no more than dot products do
@@ -42,7 +42,7 @@ class InvertedSoftmax(Retrieval):
         None  # None: learnt from both languages
     )
 
-    def index(self, source: Rows, target: Rows, *, policy: SearchPolicy = POLICY) -> Index:
+    def index(self, source: AnyRows, target: AnyRows, *, policy: SearchPolicy = POLICY) -> Index:
         """Prepare to search; the sums are computed when they are needed."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
@@ -61,7 +61,7 @@ class LogSumBias(Bias):
     """
 
     def __init__(
-        self, source: Rows, target: Rows, temperature: float, policy: SearchPolicy = POLICY
+        self, source: AnyRows, target: AnyRows, temperature: float, policy: SearchPolicy = POLICY
     ):
         super().__init__(source, target, policy)
         self.tiles = policy.tiles

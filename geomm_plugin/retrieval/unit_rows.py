@@ -1,4 +1,4 @@
-"""Unit rows and their words: what a retrieval asks a language for, and the one door for arrays.
+"""Unit rows and their words: what a retrieval asks a language for; arrays are checked here.
 
 A row whose length is 1 but for float32's rounding stays as it is. So a file of such rows, as
 `align` writes them, is searched where it lies: mapped into memory, not copied.
@@ -7,60 +7,47 @@ A row whose length is 1 but for float32's rounding stays as it is. So a file of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, slices
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
+from geomm_plugin.rows import Rows
 from geomm_plugin.source_file import SourceFile
 
 MAX_LENGTH_ERROR = 1e-6  # of a row that is at length 1 already
 
+AnyRows: TypeAlias = Matrix | Rows  # what a retrieval takes; `as_unit_rows` makes UnitRows of them
 
-class UnitRows(NDArrayOperatorsMixin):
+
+class UnitRows(Rows):
     """Rows of length 1 (or zero) in float32, with their words where they are known.
 
-    The constructor trusts its rows; `as_unit_rows` checks an array first. numpy takes the object
-    for the array of all rows, so that `target @ query` works.
+    The constructor trusts its rows; `as_unit_rows` checks an array first.
     """
 
     file: SourceFile | None = None  # what all the rows were read from
 
-    def __init__(self, rows: Matrix, words: Sequence[str] | None = None):
+    def __init__(self, rows: AnyRows, words: Sequence[str] | None = None):
+        super().__init__(rows)
         self.words = words
-        self.shape: tuple[int, int] = (rows.shape[0], rows.shape[1])
-        self._all: Matrix | None = rows
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def all(self) -> Matrix:
-        """Return all rows; made once, and kept."""
-        assert self._all is not None
-        return self._all
-
-    def rows(self, rows: RowIndices | slice) -> Matrix:
-        """Return some rows, and make no others."""
-        return self.all()[rows]
-
-    def take(self, rows: RowIndices | slice) -> UnitRows:
-        """Return some rows with their words, as queries."""
+    def select(self, rows: RowIndices | slice) -> UnitRows:
+        """Return some rows with their words, such as queries; no others are made for them."""
         words = self.words
         if words is not None:
             words = words[rows] if isinstance(rows, slice) else [words[row] for row in rows]
-        return UnitRows(self.rows(rows), words)
+        return UnitRows(self.take(rows), words)
 
     def head(self, count: int | None) -> UnitRows:
         """Return the first rows; these themselves, if that is all of them."""
-        return self if count is None or count >= len(self) else self.take(slice(count))
+        return self if count is None or count >= len(self) else self.select(slice(count))
 
     @cached_property
     def content_hash(self) -> str:
@@ -71,73 +58,48 @@ class UnitRows(NDArrayOperatorsMixin):
             digest.update(np.ascontiguousarray(rows[part], "<f4").data)
         return digest.hexdigest()
 
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
-    ) -> npt.NDArray[Any]:
-        array = np.asarray(self.all(), dtype)
-        return array.copy() if copy else array
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        arrays = [value.all() if isinstance(value, UnitRows) else value for value in inputs]
-        return getattr(ufunc, method)(*arrays, **options)
-
 
 class LanguageRows(UnitRows):
     """The unit rows of a language, made from its embeddings when they are asked for."""
 
     def __init__(self, embeddings: Embeddings, language: str):
+        super().__init__(embeddings.rows, embeddings.words)
+        self.function = _at_unit_length
         self.file = embeddings.file
-        self.words = embeddings.words
-        self.shape = (len(embeddings), embeddings.dimension)
-        self._all = None
-        self._embeddings = embeddings
+        self._form = np.empty((0, embeddings.dimension), np.float32)  # no row is mapped to see it
         self._language = language
 
     def all(self) -> Matrix:
         """Return all rows; mapped once, and kept."""
-        if self._all is None:
-            stored = self._embeddings.rows.stored
+        if self._kept is None:
+            stored = self.source.stored
             if stored is not None and _all_unit(stored):
-                self._all = stored.view()
-                self._all.flags.writeable = False  # they are the embeddings' own
+                self._kept = stored.view()
+                self._kept.flags.writeable = False  # they are the embeddings' own
             else:
-                self._all = self._make_all()
-        return self._all
+                rows = np.empty(self.shape, np.float32)
+                with progress.task(f"Mapping {self._language}", len(rows), "words") as advance:
+                    for part in slices(len(rows), BLOCK_ROWS):
+                        rows[part] = self.take(part)
+                        advance(part.stop - part.start)
+                self._kept = rows
+        return self._kept
 
-    def _make_all(self) -> Matrix:
-        rows = np.empty(self.shape, np.float32)
-        with progress.task(f"Mapping {self._language}", len(rows), "words") as advance:
-            for part in slices(len(rows), BLOCK_ROWS):
-                rows[part] = self._make(part, range(part.start, part.stop))
-                advance(part.stop - part.start)
-        return rows
-
-    def rows(self, rows: RowIndices | slice) -> Matrix:
-        """Return some rows; no others are mapped for them."""
-        if self._all is not None:
-            return self._all[rows]
-        numbers = range(len(self))[rows] if isinstance(rows, slice) else rows
-        return self._make(rows, numbers)
-
-    def _make(self, rows: RowIndices | slice, numbers: Iterable[int]) -> Matrix:
-        given = self._embeddings.rows.take(rows)
-        with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused below
-            kept = _is_unit(given)
-            if kept.all():
-                return given
-            made = unit(given).astype(np.float32, copy=False)
-            made[kept] = given[kept]
+    def take(self, rows: RowIndices | slice) -> Matrix:
+        """Return some rows as an array; one that is not finite is refused by its number."""
+        if self._kept is not None:
+            return self._kept[rows]
+        with np.errstate(invalid="ignore", over="ignore"):
+            made = super().take(rows)
             is_finite = np.isfinite(made.sum(axis=1))
         if not is_finite.all():
-            row = list(numbers)[int(np.argmin(is_finite))]
+            numbers = np.arange(len(self))[rows]
+            row = int(numbers[np.argmin(is_finite)])
             raise not_unit(row, f"{self._language} vectors", float("nan"))
         return made
 
 
-Rows: TypeAlias = Matrix | UnitRows  # what a retrieval takes: an array is checked at its door
-
-
-def as_unit_rows(vectors: Rows, what: str) -> UnitRows:
+def as_unit_rows(vectors: AnyRows, what: str) -> UnitRows:
     """Return unit rows as they are; check that an array's are finite and of length 1 (or zero)."""
     if isinstance(vectors, UnitRows):
         if not len(vectors):
@@ -159,6 +121,16 @@ def as_unit_rows(vectors: Rows, what: str) -> UnitRows:
             row = int(np.argmin(is_unit))
             raise not_unit(part.start + row, f"{what} vectors", float(lengths[row]))
     return UnitRows(rows)
+
+
+def _at_unit_length(rows: Matrix) -> Matrix:
+    """Scale rows to length 1, but for those that are; zeros stay zero."""
+    kept = _is_unit(rows)
+    if kept.all():
+        return rows
+    scaled: Matrix = unit(rows).astype(np.float32, copy=False)
+    scaled[kept] = rows[kept]
+    return scaled
 
 
 def _is_unit(rows: Matrix) -> Mask:

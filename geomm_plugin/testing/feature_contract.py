@@ -24,7 +24,7 @@ def check_feature(feature_class: type[Feature]) -> None:
     source.words[:5] = target.words[:5]  # type: ignore[index]
     generator = np.random.default_rng(3)
     pairs = np.stack([generator.integers(0, 60, 40), generator.integers(0, 50, 40)], axis=1)
-    queries = source.take(np.arange(0, 60, 3))
+    queries = source.select(np.arange(0, 60, 3))
     targets = generator.integers(0, 50, (len(queries), 7))
     names = list(feature_class.fixed_weights)
     assert names, f"{feature_class.name} must name its numbers in fixed_weights"
@@ -52,7 +52,7 @@ def _check_pairs_stand_alone(
 ) -> None:
     """The numbers of a pair depend on no other pair that is asked about."""
     for query in (0, len(queries) - 1):
-        one = feature.values(queries.take(np.array([query])), targets[query : query + 1, 2:4])
+        one = feature.values(queries.select(np.array([query])), targets[query : query + 1, 2:4])
         close = np.allclose(one[0], values[query, 2:4], atol=1e-5)
         assert close, "the numbers of a pair must not depend on the other pairs"
 

@@ -61,7 +61,7 @@ def check_retrieval(
 def check_answers(retrieval: Retrieval) -> None:
     """A search gives each target once, best first, as many as are asked for, and the same again."""
     for source, target in _clouds():
-        queries = source.take(slice(QUERIES))
+        queries = source.select(slice(QUERIES))
         before = [rows.all().copy() for rows in (source, target)]
         every = retrieval.index(source, target).search(queries, TARGETS)
         index = retrieval.index(source, target)
@@ -93,7 +93,7 @@ def check_ranks(retrieval: Retrieval) -> None:
     """A rank is 1 + the wrong targets that score as much as the best right one, ties included."""
     generator = np.random.default_rng(1)
     for source, target in _clouds():
-        queries = source.take(slice(QUERIES))
+        queries = source.select(slice(QUERIES))
         gold = [generator.choice(TARGETS, 1 + n % 3, replace=False) for n in range(QUERIES)]
         every = retrieval.index(source, target).search(queries, TARGETS)
         least, most = [], []  # two sums of the same numbers may differ by rounding
@@ -114,7 +114,7 @@ def check_ties(retrieval: Retrieval) -> None:
     generator = np.random.default_rng(2)
     one = unit(generator.standard_normal((1, DIMENSION)).astype(np.float32))
     rows = UnitRows(np.repeat(one, TIED, axis=0), ["same"] * TIED)
-    queries, gold = rows.take(slice(4)), [np.array([number]) for number in range(4)]
+    queries, gold = rows.select(slice(4)), [np.array([number]) for number in range(4)]
     index = retrieval.index(rows, rows)
     if np.ptp(index.search(queries, TIED).scores) > 0:  # something but the vectors counts, too
         return
@@ -130,11 +130,11 @@ def check_empty(retrieval: Retrieval) -> None:
     """No queries have no answers; one word of each language is enough."""
     source, target = next(_clouds())
     index = retrieval.index(source, target)
-    nothing = source.take(slice(0))
+    nothing = source.select(slice(0))
     assert index.search(nothing, 3).indices.shape == (0, 3), "No queries have no answers."
     assert len(index.ranks(nothing, [])) == 0, "No queries have no ranks."
-    alone = retrieval.index(source.take(slice(1)), target.take(slice(1)))
-    found = alone.search(source.take(slice(1)), 5)
+    alone = retrieval.index(source.select(slice(1)), target.select(slice(1)))
+    found = alone.search(source.select(slice(1)), 5)
     assert found.indices.tolist() == [[0]] and np.isfinite(found.scores).all(), (
         "One target is the answer to every query."
     )
@@ -150,10 +150,12 @@ def check_refusals(retrieval: Retrieval) -> None:
     refused: dict[str, Callable[[], object]] = {
         "NaN": lambda: retrieval.index(source, broken).search(source, 1),
         "Rows that are not of length 1": lambda: retrieval.index(source, 2 * target.all()),
-        "No targets": lambda: retrieval.index(source, target.take(slice(0))),
+        "No targets": lambda: retrieval.index(source, target.select(slice(0))),
         "k = 0": lambda: index.search(source, 0),
-        "A query without a right target": lambda: index.ranks(source.take(slice(2)), [right, none]),
-        "A right target that is no row": lambda: index.ranks(source.take(slice(1)), [wrong]),
+        "A query without a right target": lambda: index.ranks(
+            source.select(slice(2)), [right, none]
+        ),
+        "A right target that is no row": lambda: index.ranks(source.select(slice(1)), [wrong]),
     }
     for what, ask in refused.items():
         try:
@@ -166,7 +168,7 @@ def check_refusals(retrieval: Retrieval) -> None:
 def check_brute_force(retrieval: Retrieval, brute_force: BruteForce) -> None:
     """Search finds what comparing everything finds."""
     for source, target in _clouds():
-        queries = source.take(slice(QUERIES))
+        queries = source.select(slice(QUERIES))
         table = brute_force(source.all(), target.all(), queries.all())
         found = retrieval.index(source, target).search(queries, 10)
         best = -np.sort(-table, axis=1)[:, :10]
@@ -179,7 +181,7 @@ def check_memory(retrieval: Retrieval) -> None:
     """Memory does not grow with the product of the vocabularies."""
     generator = np.random.default_rng(3)
     source, target = (_named(generator.standard_normal((MANY, 16))) for _ in range(2))
-    queries, gold = source.take(slice(1200)), [np.array([number]) for number in range(1200)]
+    queries, gold = source.select(slice(1200)), [np.array([number]) for number in range(1200)]
 
     def answer() -> Index:
         index = retrieval.index(source, target)

@@ -1,4 +1,4 @@
-"""Unit rows: arrays are checked at the door, a language's rows are made when asked for."""
+"""Unit rows: arrays are checked, a language's rows are made when asked for; see test_rows.py."""
 
 import numpy as np
 import pytest
@@ -21,20 +21,20 @@ def test_rows_of_a_language_are_those_of_all(embeddings):
     some = np.array([7, 3, 7])
     rows = LanguageRows(embeddings, "en")
     assert len(rows) == 50 and rows.shape == (50, 6)
-    assert np.array_equal(rows.rows(some), expected[some]) and rows._all is None
-    assert np.array_equal(rows.take(slice(4)).all(), expected[:4]) and rows._all is None
-    assert rows.take(some).words == ["w7", "w3", "w7"]
+    assert np.array_equal(rows.take(some), expected[some]) and rows.stored is None
+    assert np.array_equal(rows.select(slice(4)).all(), expected[:4]) and rows.stored is None
+    assert rows.select(some).words == ["w7", "w3", "w7"]
     assert np.array_equal(rows.all(), expected) and rows.all() is rows.all()
-    assert np.array_equal(rows.rows(some), expected[some])
+    assert np.array_equal(rows.take(some), expected[some])
 
 
 def test_a_row_that_is_not_finite_is_named_by_its_row(embeddings):
     embeddings.vectors[40, 5] = np.nan
     rows = LanguageRows(embeddings, "en")
-    rows.rows(slice(40))
+    rows.take(slice(40))
     for wanted in (np.array([1, 40]), slice(30, 45)):
         with pytest.raises(ParameterError, match="row 40 of the en vectors"):
-            rows.rows(wanted)
+            rows.take(wanted)
     with pytest.raises(ParameterError, match="row 40 of the en vectors"):
         rows.all()
 
@@ -50,18 +50,9 @@ def test_arrays_are_checked_once_and_unit_rows_trusted():
     assert as_unit_rows(trusted, "query") is trusted
 
 
-def test_numpy_takes_them_for_arrays(embeddings):
-    rows = LanguageRows(embeddings, "en")
-    array = unit(embeddings.vectors)
-    assert np.array_equal(np.asarray(rows), array)
-    assert np.asarray(rows, np.float64).dtype == np.float64
-    assert np.array_equal(-1 * rows, -array)
-    assert np.array_equal(rows @ array[0], array @ array[0])
-
-
 def test_unit_rows_and_arrays_are_searched_alike(embeddings):
     rows = LanguageRows(embeddings, "en")
-    by_rows = CSLS().index(rows, rows).search(rows.take(slice(5)), 4)
+    by_rows = CSLS().index(rows, rows).search(rows.select(slice(5)), 4)
     by_arrays = CSLS().index(rows.all(), rows.all()).search(rows.all()[:5], 4)
     assert np.array_equal(by_rows.indices, by_arrays.indices)
     assert np.array_equal(by_rows.scores, by_arrays.scores)
@@ -77,7 +68,7 @@ def test_rows_at_length_one_are_shared_and_the_rest_is_scaled(embeddings):
     mixed = aligned.vectors.copy()
     mixed[[5, 9]] *= 3
     rows = LanguageRows(Embeddings(embeddings.words, mixed), "en")
-    some = rows.rows(np.array([4, 5]))
+    some = rows.take(np.array([4, 5]))
     assert not np.shares_memory(rows.all(), mixed)
     assert np.array_equal(rows.all()[[4, 5]], some), "some rows are those of all, bit for bit"
     assert np.array_equal(some[0], mixed[4]) and abs(np.linalg.norm(some[1]) - 1) < 1e-6

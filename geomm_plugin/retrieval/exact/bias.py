@@ -10,7 +10,7 @@ import numpy as np
 
 from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.retrieval.exact.dots import representatives
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 
 FLOAT32_LOSS = 1e-6  # more than a bias loses as a float32
 MAX_BOUND_COST_SHARE = 0.7  # of the work that the bias of all targets takes
@@ -47,7 +47,7 @@ class Bias(ABC):
     neighbors = 0  # how many nearest targets of a query its score is made with
     is_exact = False  # whether compute() gives equal targets equal values, wherever they stand
 
-    def __init__(self, source: Rows, target: Rows, policy: SearchPolicy = POLICY):
+    def __init__(self, source: AnyRows, target: AnyRows, policy: SearchPolicy = POLICY):
         self.policy = policy
         self.source = as_unit_rows(source, "source").all()
         self.target = as_unit_rows(target, "target").all()
@@ -136,7 +136,7 @@ class KnownBias(Bias):
 
     is_exact = True
 
-    def __init__(self, target: Rows, values: Vector, policy: SearchPolicy = POLICY):
+    def __init__(self, target: AnyRows, values: Vector, policy: SearchPolicy = POLICY):
         target = as_unit_rows(target, "target")
         super().__init__(target, target, policy)
         self._values[:] = values

@@ -24,21 +24,21 @@ from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.dots import exact_dots, rounding
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
 from geomm_plugin.retrieval.interface import Index, Neighbors
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 from geomm_plugin.work import each_part, pool_size
 
 
 class BiasedIndex(Index):
     """Ranks targets by cos(x, z) - bias(z); of equal ones the lower row comes first."""
 
-    def __init__(self, target: Rows, bias: Bias):
+    def __init__(self, target: AnyRows, bias: Bias):
         self.target = as_unit_rows(target, "target").all()
         self.bias = bias
         self.tiles = bias.policy.tiles
         self.margin = rounding(self.target.shape[1])
         self._last: tuple[Matrix, Vector] | None = None  # queries, and the means of their nearest
 
-    def search(self, queries: Rows, k: int) -> Neighbors:
+    def search(self, queries: AnyRows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
         vectors = self._check_queries(queries)
         if k < 1:
@@ -61,7 +61,7 @@ class BiasedIndex(Index):
         return Neighbors(indices, self.bias.scores(gaps, nearest))
 
     def pair_scores(
-        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+        self, queries: AnyRows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
     ) -> Vector:
         """Return the scores of pairs (query, target), as search tells them.
 
@@ -91,7 +91,7 @@ class BiasedIndex(Index):
         return self._last[1]
 
     def ranks(
-        self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
+        self, queries: AnyRows, gold: Sequence[RowIndices], depth: int | None = None
     ) -> RowIndices:
         """Return the rank of each query's best gold target."""
         vectors = self._check_queries(queries)
@@ -206,7 +206,7 @@ class BiasedIndex(Index):
         """Return the exact cos - bias of pairs of a query and a target."""
         return exact_dots(queries, rows, self.target, columns) - self.bias.exact(columns)
 
-    def _check_queries(self, queries: Rows) -> Matrix:
+    def _check_queries(self, queries: AnyRows) -> Matrix:
         vectors = as_unit_rows(queries, "query").all() if len(queries) else np.asarray(queries)
         if vectors.shape[1] != self.target.shape[1]:
             raise ParameterError(

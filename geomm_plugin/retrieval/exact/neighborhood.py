@@ -24,7 +24,7 @@ from geomm_plugin.retrieval.exact.bounds import (
 )
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
-from geomm_plugin.retrieval.unit_rows import Rows
+from geomm_plugin.retrieval.unit_rows import AnyRows
 from geomm_plugin.work import each_part
 
 MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
@@ -45,8 +45,8 @@ class NeighborhoodBias(Bias):
 
     def __init__(
         self,
-        source: Rows,
-        target: Rows,
+        source: AnyRows,
+        target: AnyRows,
         k: int,
         policy: SearchPolicy = POLICY,
         means: Vector | None = None,

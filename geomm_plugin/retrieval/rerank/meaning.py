@@ -37,9 +37,9 @@ class Residual(Feature):
             return values
         known, coefficients = self._learnt
         for part in slices(len(targets), QUERIES_AT_A_TIME):
-            shift = _kernel(queries.rows(part) @ known.T) @ coefficients
+            shift = _kernel(queries.take(part) @ known.T) @ coefficients
             rows, place = np.unique(targets[part], return_inverse=True)
-            products = shift @ self.target.rows(rows).T
+            products = shift @ self.target.take(rows).T
             values[part, :, 0] = np.take_along_axis(products, place.reshape(targets[part].shape), 1)
         return values
 
@@ -47,8 +47,8 @@ class Residual(Feature):
     def _learnt(self) -> tuple[Matrix, Matrix]:
         pairs = evenly(self.base.pairs, MAX_PAIRS)
         words, first = np.unique(pairs[:, 0], return_index=True)
-        known = self.source.rows(words)
-        sums = np.add.reduceat(self.target.rows(pairs[:, 1]), first, axis=0)
+        known = self.source.take(words)
+        sums = np.add.reduceat(self.target.take(pairs[:, 1]), first, axis=0)
         counts = np.diff(np.append(first, len(pairs)))
         residuals = sums / counts[:, None].astype(np.float32) - known
         kernel = _kernel(known @ known.T)
@@ -84,8 +84,8 @@ class Known(Feature):
         near = sources[first + np.arange(len(pair))]
         cosines = np.empty(len(pair))
         for part in slices(len(pair), QUERIES_AT_A_TIME * 64):
-            own = queries.rows(pair[part] // targets.shape[1])
-            cosines[part] = np.einsum("ij,ij->i", own, self.source.rows(near[part]))
+            own = queries.take(pair[part] // targets.shape[1])
+            cosines[part] = np.einsum("ij,ij->i", own, self.source.take(near[part]))
         if len(pair):
             begins = (np.cumsum(counts) - counts)[is_known]
             values[is_known, 1] = np.maximum.reduceat(cosines, begins)
@@ -137,7 +137,7 @@ class Reverse(Feature):
         """Return the margin of each pair; at most 0 also for words outside the vocabulary."""
         missing = np.unique(targets[np.isnan(self.best_scores[targets])])
         if len(missing):
-            best = self.index.search(self.target.take(missing), 1)
+            best = self.index.search(self.target.select(missing), 1)
             self.best_scores[missing] = best.scores[:, 0]
         rows = np.repeat(np.arange(len(targets)), targets.shape[1])
         scores = self.base.index.pair_scores(queries, rows, targets.ravel())

@@ -15,7 +15,7 @@ from geomm_plugin.retrieval.rerank import shipped
 from geomm_plugin.retrieval.rerank.feature import NO_PAIRS, Base, Feature, SparseFeature
 from geomm_plugin.retrieval.rerank.learnt import Learnt, as_learnt
 from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
-from geomm_plugin.retrieval.unit_rows import Rows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Reranked(Retrieval):
         "auto"  # or "learnt": those that the space carries, and fixed ones where it has none
     )
 
-    def index(self, source: Rows, target: Rows) -> RerankedIndex:
+    def index(self, source: AnyRows, target: AnyRows) -> RerankedIndex:
         """Prepare to search; n-grams are counted when they are needed."""
         check_parameters(self)
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")

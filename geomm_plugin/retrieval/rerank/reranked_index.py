@@ -22,7 +22,7 @@ from geomm_plugin.retrieval.exact.biased_index import gold_pairs
 from geomm_plugin.retrieval.interface import Index, Neighbors
 from geomm_plugin.retrieval.rerank.feature import Feature, SparseFeature
 from geomm_plugin.retrieval.rerank.learnt import Belief
-from geomm_plugin.retrieval.unit_rows import Rows, UnitRows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -66,13 +66,13 @@ class RerankedIndex(Index):
         self._source = source
         self._targets = len(target)
 
-    def search(self, queries: Rows, k: int) -> Neighbors:
+    def search(self, queries: AnyRows, k: int) -> Neighbors:
         """Return the k best targets of each query (all of them, if there are fewer)."""
         if k < 1:
             raise ParameterError(f"A search is for at least 1 target; k is {k}.")
         return self.search_with_probabilities(queries, k)[0]
 
-    def search_with_probabilities(self, queries: Rows, k: int) -> tuple[Neighbors, Matrix]:
+    def search_with_probabilities(self, queries: AnyRows, k: int) -> tuple[Neighbors, Matrix]:
         """Return the k best targets of each query, and the probability that each is right.
 
         Those of a query add up to 1 with that of "none of these"; what is no candidate has 0.
@@ -100,7 +100,7 @@ class RerankedIndex(Index):
         return {word: row + 1 for row, word in reversed(list(enumerate(words)))}
 
     def ranks(
-        self, queries: Rows, gold: Sequence[RowIndices], depth: int | None = None
+        self, queries: AnyRows, gold: Sequence[RowIndices], depth: int | None = None
     ) -> RowIndices:
         """Return the rank of each query's best gold target."""
         ranks = np.empty(len(queries), np.intp)
@@ -110,13 +110,13 @@ class RerankedIndex(Index):
         return ranks
 
     def pair_scores(
-        self, queries: Rows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
+        self, queries: AnyRows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
     ) -> Vector:
         """Return S + weights * numbers of pairs, candidates or not."""
         every = as_unit_rows(queries, "query")
         scores = self.base.pair_scores(every, rows, columns)
         for part in slices(len(rows), BEST_BY_BASE * QUERIES_AT_A_TIME):
-            numbers = self._numbers(every.take(rows[part]), columns[part, None])[:, 0]
+            numbers = self._numbers(every.select(rows[part]), columns[part, None])[:, 0]
             scores[part] += numbers @ self._weights()
         return scores
 
@@ -232,7 +232,7 @@ class RerankedIndex(Index):
             absent &= ranks <= depth
         if absent.any():
             numbers = np.flatnonzero(absent)
-            some = queries.take(numbers)
+            some = queries.select(numbers)
             base = np.full(len(queries), -np.inf)
             np.maximum.at(base, rows, self.base.pair_scores(queries, rows, columns))
             below = is_wrong & (candidates.base < base[:, None])
@@ -241,11 +241,11 @@ class RerankedIndex(Index):
         return ranks if depth is None else np.minimum(ranks, depth + 1)
 
 
-def _blocks(queries: Rows) -> list[tuple[slice, UnitRows]]:
+def _blocks(queries: AnyRows) -> list[tuple[slice, UnitRows]]:
     if not len(queries):
         return []
     rows = as_unit_rows(queries, "query")
-    return [(part, rows.take(part)) for part in slices(len(rows), QUERIES_AT_A_TIME)]
+    return [(part, rows.select(part)) for part in slices(len(rows), QUERIES_AT_A_TIME)]
 
 
 def _places(among: RowIndices, keys: RowIndices) -> RowIndices:

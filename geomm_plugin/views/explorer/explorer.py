@@ -125,7 +125,7 @@ class Explorer:
         self, mapper: int, language: str, row: int, target: str, retrieval: str, count: int
     ) -> list[dict[str, Any]]:
         space, row = self._space(mapper), self._row(language, row)
-        query = space.unit_rows(language).take(np.array([row]))
+        query = space.unit_rows(language).select(np.array([row]))
         count = min(count, len(self._vocabularies[target]))
         with self._making:
             index = space.index(language, target, retrieval)

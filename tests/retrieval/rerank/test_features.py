@@ -131,7 +131,7 @@ def test_the_residual_is_a_kernel_ridge_regression(languages):
 def test_the_dictionary_says_which_translations_are_taken_and_by_whom(languages):
     source, _ = languages
     found = make(Known, languages, [(4, 9), (6, 9), (7, 2)]).values(
-        source.take(slice(2)), np.array([[9, 2, 3], [3, 9, 9]])
+        source.select(slice(2)), np.array([[9, 2, 3], [3, 9, 9]])
     )
     cosines = source.all().astype(float) @ source.all().T
     assert found[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 1]]
@@ -143,7 +143,7 @@ def test_the_dictionary_says_which_translations_are_taken_and_by_whom(languages)
 def test_identical_and_length_are_of_the_words_alone(languages):
     source, target = languages
     target.words[:3] = ["x0", "x0abc", "Xo"]
-    queries = source.take(slice(1))
+    queries = source.select(slice(1))
     targets = np.array([[0, 1, 2]])
     assert make(Identical, languages).values(queries, targets).ravel().tolist() == [1, 0, 0]
     expected = [0, np.log(6 / 3), 0]

@@ -58,7 +58,7 @@ def test_ranks_agree_with_search_at_every_depth(features, block, monkeypatch):
     source, target = language(90, 2), language(150, 3)
     weights = {"frequency": -0.2, "edit": 0.3, "reverse": 0.5} if len(features) > 1 else "fixed"
     index = Reranked(features=features, weights=weights).index(source, target)
-    queries = source.take(np.arange(0, 90, 4))
+    queries = source.select(np.arange(0, 90, 4))
     best = index.search(queries, 150)
     assert np.array_equal(np.sort(best.indices, axis=1), np.tile(np.arange(150), (23, 1)))
     assert (np.diff(best.scores, axis=1) <= 0).all()
@@ -89,7 +89,7 @@ def test_without_weights_the_base_decides():
 
 def test_a_word_far_by_vectors_but_spelt_alike_is_found():
     source, target = language(30, 7, alphabet="abc"), language(400, 8, alphabet="xyz")
-    query = source.take(slice(1))
+    query = source.select(slice(1))
     order = CSLS().index(source, target).search(query, 400).indices[0]
     far, too_far = order[60], order[-1]
     target.words[far] = target.words[too_far] = source.words[0]
@@ -123,7 +123,7 @@ def test_equal_words_are_equally_good_and_the_lower_row_comes_first():
 def test_pair_scores_are_those_of_search():
     source, target = language(40, 12), language(60, 13)
     rows, columns = np.repeat(np.arange(3), 60), np.tile(np.arange(60), 3)
-    queries = source.take(slice(3))
+    queries = source.select(slice(3))
     for retrieval in (CSLS(), Cosine(), Reranked()):
         index = retrieval.index(source, target)
         best = index.search(queries, 38)
@@ -138,7 +138,7 @@ def test_pair_scores_are_those_of_search():
 def test_shares_add_up_to_the_score():
     source, target = language(40, 14), language(60, 15)
     index = Reranked().index(source, target)
-    query = source.take(slice(1))
+    query = source.select(slice(1))
     best = index.search(query, 5)
     shares = index.shares(query, best.indices[0])
     assert list(shares) == ["base", "letters"]
@@ -176,7 +176,7 @@ def test_what_cannot_be_is_refused():
     assert as_retrieval("reranked:weights=fixed,base=cosine") == Reranked(
         weights="fixed", base="cosine"
     )
-    assert Reranked().index(rows, rows).search(rows.take(slice(0)), 3).indices.shape == (0, 3)
+    assert Reranked().index(rows, rows).search(rows.select(slice(0)), 3).indices.shape == (0, 3)
 
 
 def test_a_space_carries_learnt_weights_for_its_pairs():
@@ -240,6 +240,6 @@ def test_results_do_not_depend_on_the_other_queries():
     retrieval = replace(Reranked(), base="csls")
     together = retrieval.index(source, target).search(source, 5)
     for row in (0, 17, 39):
-        alone = retrieval.index(source, target).search(source.take(np.array([row])), 5)
+        alone = retrieval.index(source, target).search(source.select(np.array([row])), 5)
         assert np.array_equal(alone.indices[0], together.indices[row])
         assert np.array_equal(alone.scores[0], together.scores[row])
