@@ -15,7 +15,7 @@ from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.config import command_line
 from geomm_plugin.cli.task_files import Scoring, scoring_options
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation import Comparison
+from geomm_plugin.evaluation import Comparison, Translation
 from geomm_plugin.evaluation.comparison import warn_of_overlap
 from geomm_plugin.evaluation.provenance import provenance_of
 from geomm_plugin.evaluation.runs import Run
@@ -29,11 +29,11 @@ ANSWERS = 3  # kept for each word and mapper, for the words that changed
 @options.config_option
 @options.space_options()
 @options.fit_options(("all",))
-@scoring_options(options.tests_option)
+@scoring_options("--test -t")
 @options.several(
     "--task",
-    "Score each mapper on this, too: sentences (with --texts), classify (with --train and "
-    "--test LANG=FILE).",
+    "Score each mapper on this, too: sentences (with --texts), classify (with --train and --test), "
+    "analogy; or on similarity in place of translation.",
     type=forms.TASK,
 )
 @options.option("--baseline", "Test against this one; by default the first.", metavar="MAPPER")
@@ -86,25 +86,24 @@ def command(
     mappers = fit.make_mappers()
     fit.check(mappers)
     retrievals = options.make_retrievals(scoring.retrieval)
+    languages = forms.language_files(files.embeddings)
     kinds = [registry.tasks[name] for name in dict.fromkeys(task)]
-    for kind in kinds:
-        if kind.of_pairs:
-            raise ParameterError(
-                f"The task {kind.name} is scored by `geomm evaluate --task {kind.name}`: --test "
-                "LANG-LANG=FILE of this command is a test dictionary."
-            )
-    languages = forms.language_files(files.embeddings) if kinds else ()
-    of_tasks = tuple(spec for spec in scoring.test if spec.partition("=")[0] in languages)
-    texts = replace(scoring, test=of_tasks)
-    texts.check(kinds, beside_words=True)
+    of_pairs = [spec for spec in scoring.test if spec.partition("=")[0] not in languages]
+    if not any(kind.of_pairs for kind in kinds) and (of_pairs or not kinds):
+        kinds.insert(0, Translation)
+    scoring.check(kinds)
+    own = scoring.of_each(kinds, languages)
+    of_words = own.pop(Translation, None)
     with run.shown():
         read = files.read()
         learnt = fit.read(read)
-        tests = options.read_pairs([s for s in scoring.test if s not in of_tasks], read)
+        tests = options.read_pairs(() if of_words is None else of_words.test, read)
         warn_of_overlap(learnt, tests)
         of_texts = [each for each in retrievals if not isinstance(each, Reranked)]
-        tasks = [made for kind in kinds for made in texts.make(kind, of_texts, read)]
-        sources = provenance_of(read, learnt.items(), tests.items()).with_files(texts.files(kinds))
+        tasks = [made for kind, each in own.items() for made in each.make(kind, of_texts, read)]
+        sources = provenance_of(read, learnt.items(), tests.items())
+        for kind, each in own.items():
+            sources = sources.with_files(each.files(kind))
         sources = replace(sources, command=command_line(click.get_current_context()))
         empty = Comparison((), "", provenance=sources, each_pair=each_pair)
         with _kept(empty, save, output) as on_run:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-
-import numpy as np
+from dataclasses import replace
 
 from geomm_plugin import progress, registry
-from geomm_plugin.arrays import Vector
 from geomm_plugin.cli import options
 from geomm_plugin.cli.terminal import show
 from geomm_plugin.demo import Demo, load_demo
-from geomm_plugin.evaluation.significance import SIGNIFICANT, holm, paired_p_value
+from geomm_plugin.evaluation import Comparison
+from geomm_plugin.evaluation.runs import Run
+from geomm_plugin.evaluation.table import text_of_cells
 from geomm_plugin.evaluation.texts import Classify, Sentences
 from geomm_plugin.evaluation.translation import Translation
 from geomm_plugin.registry import as_mapper
@@ -19,23 +19,16 @@ from geomm_plugin.shared_space import SharedSpace
 
 WORDS = ("freedom", "fisheries", "monday", "billion")
 BASELINE = "procrustes"
-QUICK = {  # mappers that fit in about a second
-    BASELINE: BASELINE,
-    "geomm": "geomm",
-    "geomm_plus": "geomm_plus:max_rounds=0",  # without self-learning
-    "msf": "msf",
-    "cca": "cca",
-    "unconstrained": "unconstrained",
-    "regression": "regression",
-}
+QUICK = (  # mappers that fit in about a second; geomm_plus without self-learning
+    *(BASELINE, "geomm", "geomm_plus:max_rounds=0", "msf", "cca", "unconstrained", "regression"),
+)
 BEST = "geomm_plus"  # shown in every task
 EASY = """
-P@1 is the share of test words whose first translation is right. This set is easy: the same kind of
-text in all languages, so that a plain rotation finds {share:.0%}. With {words} words a pair, a
-point or two is within chance; paired tests say where a difference is not. On harder data mappers
-differ more, and in another order: try your own. `reranked` also reads letters, which helps where
-many words are names and cognates. geomm_plus is shown without its self-learning, which takes
-longer.
+In percent: the share of test words whose first translation is right (P@1). This set is easy: the
+same kind of text in all languages, so that a plain rotation finds {share:.0%}. With {words} words a
+pair, a point or two is within chance. On harder data mappers differ more, and in another order: try
+your own. `reranked` also reads letters, which helps where many words are names and cognates.
+geomm_plus is shown without its self-learning, which takes longer.
 """
 NEXT = """
 Next, with files of your own:
@@ -69,14 +62,15 @@ def _story(demo: Demo) -> Iterator[str]:
     known = ", ".join(f"{s}-{t} {len(pairs)}" for (s, t), pairs in demo.train.items())
     yield f"Words: {sizes}. Training pairs: {known}; none for es-it, which goes through en.\n"
     fitted = {}
-    for name, choice in QUICK.items():
+    for choice in QUICK:
+        name = choice.partition(":")[0]
         with progress.task(f"Fitting {name}"):
             fitted[name] = as_mapper(choice).fit(demo.embeddings, demo.train).map(demo.embeddings)
         if len(fitted) == 1:
             yield from _translations(fitted[BASELINE], demo)
     yield from _comparison(fitted, demo)
     yield from _tasks(fitted, demo)
-    others = set(registry.mappers) - set(QUICK)
+    others = set(registry.mappers) - set(fitted)
     yield f"\n{len(others)} more mappers, some of them slower: `geomm mappers` lists them."
     yield NEXT
 
@@ -91,31 +85,20 @@ def _translations(space: SharedSpace, demo: Demo) -> Iterator[str]:
 
 
 def _comparison(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:
-    """Yield P@1 by pair, and whether the mean differs from the baseline's by more than chance."""
-    ways = [(name, "csls") for name in spaces] + [(BEST, "reranked")]
-    before, *others = samples = [_hits(spaces[name], demo, how) for name, how in ways]
-    adjusted = holm([paired_p_value(ours, before) for ours in others])
-    names = "".join(f"{source + '-' + target:>8}" for source, target in demo.test)
-    yield f"{'P@1':<24}{names}    against {BASELINE}"
-    for (name, how), ours, p_value in zip(ways, samples, [None, *adjusted], strict=True):
-        scores = "".join(f"{hits.mean():>8.3f}" for hits in ours)
-        yield f"{name}, {how}".ljust(24) + scores + _verdict(ours, before, p_value)
-    share = np.mean([hits.mean() for hits in before])
-    yield EASY.format(share=share, words=len(before[0]))
-
-
-def _hits(space: SharedSpace, demo: Demo, retrieval: str) -> list[Vector]:
-    scores = Translation(demo.test, [retrieval], ["p@1"]).score(space)
-    return [hits for score in scores for hits in score.samples]
-
-
-def _verdict(ours: list[Vector], theirs: list[Vector], p_value: float | None) -> str:
-    if p_value is None:
-        return ""
-    if p_value >= SIGNIFICANT:
-        return "    within chance"
-    is_better = sum(hits.mean() for hits in ours) > sum(hits.mean() for hits in theirs)
-    return f"    {'better' if is_better else 'worse'} (p = {p_value:.2g})"
+    """Yield P@1 by pair; a star marks what differs from the baseline by more than chance."""
+    runs = []
+    for name, how in [*((name, "csls") for name in spaces), (BEST, "reranked")]:
+        scores = [
+            replace(score, about={"pair": score.about["pair"]})
+            for score in Translation(demo.test, how, "p@1").score(spaces[name])
+        ]
+        runs.append(Run(f"{name}, {how}", {}, None, None, None, tuple(scores)))
+    found = Comparison(tuple(runs), runs[0].label)
+    yield from map(text_of_cells, found.paper_tables())
+    yield from found.notes()
+    before = runs[0].evaluations
+    share = sum(score.scores["p@1"] for score in before) / len(before)
+    yield EASY.format(share=share, words=before[0].n_words)
 
 
 def _tasks(spaces: Mapping[str, SharedSpace], demo: Demo) -> Iterator[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
-
 from geomm_plugin import registry
 from geomm_plugin.cli import forms, options
 from geomm_plugin.cli.task_files import Scoring, scoring_options
@@ -23,19 +21,9 @@ from geomm_plugin.work import compute_pool
 @options.config_option
 @options.space_options(model="A saved mapper; without it the files are taken as aligned already.")
 @scoring_options(
-    click.option(
-        "--dictionary",
-        "--test",
-        "-d",
-        "-t",
-        "test",
-        envvar="GEOMM_EVALUATE_DICTIONARY",
-        multiple=True,
-        type=forms.PAIR_FILE,
-        help="Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE "
-        "with questions for analogy, or with label<TAB>text for classify. Repeatable.",
-    ),
+    "--dictionary --test -d -t test",
     options.encoding_option,
+    envvar="GEOMM_EVALUATE_DICTIONARY",
 )
 @options.option(
     "--task",
@@ -77,12 +65,12 @@ def command(
     retrievals = options.make_retrievals(scoring.retrieval, with_probabilities=reliability)
     if reliability:
         _check_reliability(task, retrievals)
-    scoring.check([kind])
+    scoring.needed(kind).check([kind])
     mapper = files.mapper
     with run.shown(), compute_pool(run.jobs, run.cluster):
         read = files.read()
         space = files.space_of(read)
-        provenance = provenance_of(read, (), ()).with_files(scoring.files([kind]))
+        provenance = provenance_of(read, (), ()).with_files(scoring.files(kind))
         if files.model is not None:
             saved = SourceFile.read_from(files.model, "a saved mapper")
             provenance = provenance.with_files([("mapper", saved)])

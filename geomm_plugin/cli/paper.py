@@ -63,8 +63,6 @@ def command(
         raise ParameterError("Give either --data FOLDER (see `geomm fetch`) or --demo.")
     if run.json and markdown:
         raise ParameterError("Choose one of --json and --markdown.")
-    if run.jobs == 0:
-        raise ParameterError("--jobs is a number of processes, or -1 for all cores; it is 0.")
     source = DemoPaperData() if data is None else PaperFolder(data)
     words = max_words or (DEMO_WORDS if demo else MAX_WORDS)
     rows = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +36,45 @@ class Scoring:
     oov: UnknownWords
     encoding: str | None = None
 
-    def check(self, tasks: Sequence[type[Task]], *, beside_words: bool = False) -> None:
-        """Refuse options that no task looks at, and tasks that lack a file.
-
-        Parameters
-        ----------
-        beside_words
-            Whether words are translated, too, so that their options are in use.
-        """
+    def check(self, tasks: Sequence[type[Task]]) -> None:
+        """Refuse options that no task looks at."""
         used = {role for task in tasks for role in task.roles}
-        if beside_words or Translation in tasks:
+        if Translation in tasks:
             used |= {*OF_WORDS}
         if any(task.ranks for task in tasks):
             used.add("retrieval")
-        shown = " ".join(f"--task {task.name}" for task in tasks) or "translation alone"
+        named = [task for task in tasks if task is not Translation] or tasks
+        shown = " ".join(f"--task {task.name}" for task in named)
         for name in (*OF_WORDS, *OF_TEXTS):
             if options.was_typed(name) and name not in used:
                 raise ParameterError(f"--{name} is not for {shown}. Leave it out.")
+
+    def needed(self, task: type[Task]) -> Scoring:
+        """Return this, if it has the files that a task is made from."""
+        for role in task.roles:
+            if not getattr(self, role):
+                raise ParameterError(f"--task {task.name} needs --{role} {_form(task)}.")
+        return self
+
+    def of_each(
+        self, tasks: Sequence[type[Task]], languages: Collection[str]
+    ) -> dict[type[Task], Scoring]:
+        """Give --test LANG-LANG=FILE to the task of pairs, LANG=FILE to the other that reads it."""
+        readers = [task for task in tasks if "test" in task.roles]
+        for one, other in combinations(readers, 2):
+            if one.of_pairs is other.of_pairs:
+                raise ParameterError(
+                    f"--test {_form(one)} is for one task at a time, and --task {one.name} and "
+                    f"--task {other.name} both read it. Run the command once for each of them."
+                )
+        names = () if all(task.of_pairs for task in readers) else languages
+        each = {}
         for task in tasks:
-            for role in task.roles:
-                if not getattr(self, role):
-                    form = "LANG-LANG=FILE" if task.of_pairs else "LANG=FILE"
-                    raise ParameterError(f"--task {task.name} needs --{role} {form}.")
+            own = [t for t in self.test if (t.partition("=")[0] not in names) is task.of_pairs]
+            if task is not Translation:
+                split_specs(own, _form(task))  # two files of one name would be one row twice
+            each[task] = replace(self, test=tuple(own)).needed(task)
+        return each
 
     def make(
         self, task: type[Task], retrievals: Sequence[Retrieval], languages: Collection[str]
@@ -85,19 +103,32 @@ class Scoring:
         """Return how translations are scored, as parameters."""
         return {"metrics": self.metric or None, "oov": self.oov, "by": self.by}
 
-    def files(self, tasks: Iterable[type[Task]]) -> Iterator[tuple[str, SourceFile]]:
-        """Yield the files of some tasks, each with what it was for: "texts en", "test es"."""
-        for role in dict.fromkeys(role for task in tasks for role in task.roles):
+    def files(self, task: type[Task]) -> Iterator[tuple[str, SourceFile]]:
+        """Yield the files of a task, each with what it was for: "texts en", "test es"."""
+        for role in task.roles:
             for name, _, path in (spec.partition("=") for spec in getattr(self, role)):
                 yield f"{role} {name}", SourceFile.read_from(Path(path), role)
 
 
-def scoring_options(*tests: options.Decorator) -> options.Decorator:
-    """Add how spaces are scored, and on what; the command gets it as `scoring`."""
+def _form(task: type[Task]) -> str:
+    return "LANG-LANG=FILE" if task.of_pairs else "LANG=FILE"
+
+
+def scoring_options(
+    test: str, *others: options.Decorator, envvar: str | None = None
+) -> options.Decorator:
+    """Add how spaces are scored, and on what (--test by its names here), as `scoring`."""
     return options.as_group(
         "scoring",
         Scoring,
-        *tests,
+        options.several(
+            test,
+            "Test dictionary of a pair of languages; scored word pairs for similarity; LANG=FILE "
+            "with questions for analogy, or with label<TAB>text for classify.",
+            type=forms.PAIR_FILE,
+            envvar=envvar,
+        ),
+        *others,
         options.several(
             "--texts",
             "For sentences: one sentence a line, the same one in each file.",

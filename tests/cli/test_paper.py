@@ -60,7 +60,7 @@ def test_markdown_and_jobs(run):
         (["table1", "--demo", "--data", "x"], "Give either --data FOLDER"),
         (["table0", "--demo"], "The paper has no 'table0'."),
         (["table1", "--demo", "--json", "--markdown"], "Choose one of --json and --markdown"),
-        (["table1", "--demo", "--jobs", "0"], "--jobs is a number of processes"),
+        (["table1", "--demo", "--jobs", "0"], "jobs is a number of processes"),
         (["table1", "--demo", "--mapper", "geom"], "There is no mapper 'geom'"),
     ],
 )

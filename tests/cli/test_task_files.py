@@ -86,12 +86,54 @@ def test_compare_scores_tasks_beside_words(geomm, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("task", "test", "about"),
+    [
+        ("similarity", "en-es=scored.tsv", {"task": "similarity", "pair": "en-es"}),
+        ("analogy", "en=questions.txt", {"task": "analogy", "language": "en", "section": "total"}),
+    ],
+)
+def test_compare_reads_the_files_of_a_task_as_evaluate_does(geomm, write_toy, task, test, about):
+    toy = make_toy(words=40, pairs=30)
+    *files, option, train = write_toy(toy)
+    pairs = [*toy.dictionaries["en", "es"]]
+    lines = [f"{a}\t{b}\t{at % 3}" for at, (a, b) in enumerate(pairs)]
+    Path("scored.tsv").write_text("\n".join(lines), encoding="utf-8")
+    words = [" ".join(word for word, _ in pairs[at : at + 4]) for at in range(8)]
+    Path("questions.txt").write_text("\n".join(words), encoding="utf-8")
+    scored = ["--task", task, "--test", test, "--json"]
+    geomm("align", *files, option, train, "-m", "procrustes", "-o", "out")
+    alone = json.loads(geomm("evaluate", "out", *scored).stdout)
+    line = ["compare", *files, option, train, "-m", "procrustes", "-m", "cca", *scored]
+    rows = json.loads(geomm(*line, "--html", "page.html").stdout)
+    assert {row["task"] for row in rows} == {task} and len(rows) == 2 * len(alone)
+    assert alone[0].items() >= about.items() and rows[0].items() >= about.items()
+    main = "pearson" if task == "similarity" else "accuracy"
+    assert [row[main] for row in rows[: len(alone)]] == pytest.approx(
+        [row[main] for row in alone], abs=1e-4
+    )
+    assert {f"test {test.partition('=')[0]}"} < set(rows[0]["files"])
+    assert f"Task: {task}" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_compare_scores_words_only_where_it_has_a_test_dictionary(geomm, write_toy):
+    *files, option, train = write_toy(make_toy(words=40, pairs=30))
+    line = ["compare", *files, option, train, "-m", "procrustes", "--json"]
+    assert "--task bli needs --test LANG-LANG=FILE." in geomm(*line, status=2).stderr
+    Path("lines.txt").write_text("en0 en1\nen2 en3\n" * 3, encoding="utf-8")
+    line += ["--task", "sentences", "--texts", "en=lines.txt", "--texts", "es=lines.txt"]
+    assert "No line has words" in geomm(*line, status=0).stdout
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
-        (TEXTS, "--texts is not for translation alone"),
+        (TEXTS, "--texts is not for --task bli"),
         (["--task", "sentences", *TEXTS, *TRAIN], "--train is not for --task sentences"),
         (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE"),
-        (["--task", "similarity"], "scored by `geomm evaluate --task similarity`"),
+        (["--task", "bli", "--task", "similarity"], "--task bli and --task similarity both read"),
+        (["--task", "classify", "--task", "analogy"], "--test LANG=FILE is for one task at a time"),
+        (["--task", "similarity", *TRAINED[2:]], "'en-es' is given twice"),
+        (["--task", "similarity", "--by", "spelling"], "--by is not for --task similarity"),
         (TEST, "'es' is no pair of the languages given"),
     ],
 )
