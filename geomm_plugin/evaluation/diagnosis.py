@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -63,10 +64,30 @@ class SuspiciousPair:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class _Found(ABC):
+    pair: tuple[str, str]
+
+    @abstractmethod
+    def advice(self) -> list[str]:
+        """Return what the numbers suggest, in sentences."""
+
+    def row(self) -> dict[str, Any]:
+        """Return everything as one JSON object; of hubness and of seeds each number by itself."""
+        row: dict[str, Any] = {}
+        for field, value in vars(self).items():
+            if field in ("hubness", "seeds"):
+                row |= {f"{field}_{name}": number for name, number in value.items()}
+            elif field == "suspicious":
+                row["suspicious_pairs"] = [vars(pair) for pair in value]
+            else:
+                row[field] = list(value) if field == "words" else value
+        return row | {"pair": "-".join(self.pair), "advice": self.advice()}
+
+
+@dataclass(frozen=True)
+class Diagnosis(_Found):
     """What may explain the alignment of one pair of languages."""
 
-    pair: tuple[str, str]
     n_pairs: int  # pairs in both vocabularies
     coverage: float  # share of the dictionary's source words that have such a pair
     missing_source: int
@@ -78,12 +99,6 @@ class Diagnosis:
     laplacian_difference: float
     singular_value_gap: float
     suspicious: tuple[SuspiciousPair, ...]
-
-    def row(self) -> dict[str, Any]:
-        """Return everything as one JSON object."""
-        row = _row(self)
-        suspicious = [vars(pair) for pair in row.pop("suspicious")]
-        return row | {"suspicious_pairs": suspicious, "advice": self.advice()}
 
     def advice(self) -> list[str]:
         """Return what the numbers suggest, in sentences."""
@@ -129,7 +144,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True)
-class LanguageSimilarity:
+class LanguageSimilarity(_Found):
     """How alike two languages are, as far as that needs no dictionary.
 
     The relational similarity is that of cognates; Laplacian difference and singular value gap of
@@ -137,17 +152,12 @@ class LanguageSimilarity:
     not above that of the word before: starts by structure take the order of words as frequency.
     """
 
-    pair: tuple[str, str]
     words: tuple[int, int]
     seeds: dict[str, int]  # pairs that each seed by spelling finds
     relational_similarity: float | None  # of cognates; None where they are too few
     laplacian_difference: float
     singular_value_gap: float
     frequency_order: dict[str, float | None]  # by language; None where no counts are known
-
-    def row(self) -> dict[str, Any]:
-        """Return everything as one JSON object."""
-        return _row(self) | {"words": list(self.words), "advice": self.advice()}
 
     def advice(self) -> list[str]:
         """Return what the numbers suggest, in sentences."""
@@ -171,15 +181,6 @@ class LanguageSimilarity:
                     "fit with seeds=gromov_wasserstein:frequency=0."
                 )
         return advice
-
-
-def _row(found: Diagnosis | LanguageSimilarity) -> dict[str, Any]:
-    """Return the fields; those of hubness and of seeds one by one."""
-    row: dict[str, Any] = {}
-    for field, value in vars(found).items():
-        several = field in ("hubness", "seeds")
-        row |= {f"{field}_{name}": v for name, v in value.items()} if several else {field: value}
-    return row | {"pair": "-".join(found.pair)}
 
 
 def diagnose(
