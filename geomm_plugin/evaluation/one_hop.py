@@ -16,10 +16,9 @@ Space: A Geometric Approach", TACL 2019, section "Indirect translation".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -36,8 +35,9 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import DictionaryError, LanguagesError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.mapper_choice import label_mappers
 from geomm_plugin.evaluation.metrics import depth_of
-from geomm_plugin.evaluation.provenance import Provenance, mapper_columns, provenance_of
-from geomm_plugin.evaluation.table import Cell, Cells, Table, crossed, places
+from geomm_plugin.evaluation.outcome import Scores
+from geomm_plugin.evaluation.provenance import mapper_columns, provenance_of
+from geomm_plugin.evaluation.table import Cell, Cells, crossed, places
 from geomm_plugin.evaluation.task import WordScore
 from geomm_plugin.evaluation.translation import evaluate, gold_rows
 from geomm_plugin.fit_report import report_of
@@ -53,30 +53,16 @@ DEFAULT_METHODS = ("composition", "pipeline", "joint")
 TASK = "one_hop"
 
 
-@dataclass(frozen=True, eq=False)
-class OneHopTable(Table):
-    """Ways to translate through a pivot, side by side."""
+class OneHopTable(Scores):
+    """Ways to translate through a pivot, side by side: a row for each method, mapper and path.
 
-    results: tuple[WordScore, ...]  # about: method, mapper and path
-    retrieval: str = ""
-    disjoint: bool = False  # whether the training dictionaries share no pivot word
-    seed: int = 0  # of the words that are then left out
-    provenance: Provenance = field(default_factory=Provenance)
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """All numbers, one JSON-like object for each method, mapper and path.
-
-        After the numbers comes where they are from: parameters and chosen lambda, retrieval, seed,
-        versions of packages, and the SHA-256 of every file.
-        """
-        about = {"retrieval": self.retrieval, "disjoint_pivot": self.disjoint, "seed": self.seed}
-        about |= self.provenance.columns
-        return [result.row() | about for result in self.results]
+    After the numbers comes where they are from: parameters and chosen lambda, retrieval, seed,
+    versions of packages, and the SHA-256 of every file.
+    """
 
     def cells(self) -> Cells:
         """Return header and rows as texts: P@1 by path, grouped by method as in the paper."""
-        rows = [result.row() for result in self.results]
+        rows = self.rows
         best = places([row["p@1"] for row in rows], [row["path"] for row in rows])
         entries = [
             (
@@ -130,7 +116,8 @@ def one_hop(
     retrieval = as_retrieval(retrieval)
     given, asked = as_dictionaries(dictionaries), as_dictionaries(tests)
     languages = {language: as_embeddings(value) for language, value in embeddings.items()}
-    results: list[WordScore] = []
+    about = {"retrieval": retrieval.label, "disjoint_pivot": disjoint, "seed": seed}
+    scores: list[WordScore] = []
     with progress.task("One hop", len(asked) * len(chosen), "runs") as advance:
         for (source, target), test in asked.items():
             path = (source, find_pivot(source, target, given, pivot), target)
@@ -146,10 +133,11 @@ def one_hop(
             three = {language: languages[language] for language in path}
             trip = _Trip(three, path, {path[:2]: first, path[1:]: second}, test, retrieval)
             for label, mapper in chosen.items():
-                results += trip.scores(label, mapper, methods)
+                for score in trip.scores(label, mapper, methods):
+                    scores.append(replace(score, details={**score.details, **about}))
                 advance(1, note=label)
     provenance = provenance_of(languages, given.items(), asked.items())
-    return OneHopTable(tuple(results), retrieval.label, disjoint, seed, provenance)
+    return OneHopTable(tuple(scores), provenance=provenance)
 
 
 @dataclass(frozen=True)

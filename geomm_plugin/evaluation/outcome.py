@@ -314,8 +314,9 @@ class Scores(Table):
     def _numbers(self) -> list[dict[str, Any]]:
         rows = [score.row() for score in (*self.scores, *averages(self.scores))]
         names = dict.fromkeys(name for row in rows for name in row)
-        named = {"mapper": None if self.mapper is None else self.mapper.name, **names}
-        return [named | row for row in rows]
+        if "mapper" not in names:
+            names = {"mapper": None if self.mapper is None else self.mapper.name, **names}
+        return [names | row for row in rows]
 
 
 def _key(score: Score) -> tuple[Hashable, ...]:

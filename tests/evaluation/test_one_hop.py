@@ -28,7 +28,7 @@ def three():
 
 def test_every_way_finds_its_way(three):
     found = one_hop(*three, mappers=MAPPERS)
-    ways = [(r.about["method"], r.about["mapper"]) for r in found.results]
+    ways = [(r.about["method"], r.about["mapper"]) for r in found.scores]
     assert sorted(ways) == [
         ("composition", "geomm"),
         ("composition", "procrustes"),
@@ -36,7 +36,7 @@ def test_every_way_finds_its_way(three):
         ("pipeline", "geomm"),
         ("pipeline", "procrustes"),
     ]
-    for result in found.results:
+    for result in found.scores:
         assert result.about["path"] == "es-en-it"
         assert result.scores["p@1"] > 0.9, result
         assert result.scores["p@1"] == result.items.mean()
@@ -66,11 +66,11 @@ def test_in_the_pivots_space_words_meet_by_the_product_of_both_maps():
     settings = {"mappers": mapper, "retrieval": "cosine"}
     methods = ["pivot_space", "composition"]
     found = one_hop(embeddings, dictionaries, test, methods=methods, **settings)
-    by_method = {result.about["method"]: result.scores["p@1"] for result in found.results}
+    by_method = {result.about["method"]: result.scores["p@1"] for result in found.scores}
     assert by_method["pivot_space"] == 1.0, "its answers are these"
     assert by_method["composition"] < 1.0, "one metric of the pivot's words lies in between"
     turns = one_hop(embeddings, dictionaries, test, mappers="procrustes", methods=methods)
-    first, second = (result.scores for result in turns.results)
+    first, second = (result.scores for result in turns.scores)
     assert first == second, "rotations have no metric"
     with pytest.raises(ParameterError, match="no way 'product'.*There are: composition, pivot"):
         one_hop(embeddings, dictionaries, test, methods=["product"])
@@ -94,7 +94,7 @@ def test_a_pipeline_goes_through_one_word():
         step = first.translate(word, "es", "en", k=1)[0][0]
         answers.append((word, second.translate(step, "en", "it", k=1)[0][0]))
     found = one_hop(embeddings, dictionaries, {("es", "it"): answers}, mappers=["procrustes"])
-    by_method = {result.about["method"]: result.scores["p@1"] for result in found.results}
+    by_method = {result.about["method"]: result.scores["p@1"] for result in found.scores}
     assert by_method["pipeline"] == 1.0
     assert by_method["composition"] < 1.0
 
@@ -105,7 +105,7 @@ def test_the_pivot_is_the_hub_whatever_the_mapper_was_told(hub):
     test = {("es", "it"): [(f"es{n}", f"it{n}") for n in range(150)]}
     told = get_mapper("geomm", regularization=1.0, hub=hub)
     plain, found = (
-        one_hop(toy.embeddings, toy.dictionaries, test, mappers=[mapper], pivot="en").results
+        one_hop(toy.embeddings, toy.dictionaries, test, mappers=[mapper], pivot="en").scores
         for mapper in (get_mapper("geomm", regularization=1.0), told)
     )
     assert [r.scores for r in found] == [r.scores for r in plain]
@@ -149,8 +149,8 @@ def test_the_pivot_is_found_or_asked_for():
 def test_tables_tell_the_same_numbers(three):
     found = one_hop(*three, mappers=("procrustes", "geomm_multi"))
     rows = json.loads(found.to_json())
-    assert [row["p@1"] for row in rows] == [result.scores["p@1"] for result in found.results]
-    for result in found.results:
+    assert [row["p@1"] for row in rows] == [result.scores["p@1"] for result in found.scores]
+    for result in found.scores:
         row = result.row()
         line = f"| {row['method']} | {row['mapper']} | {row['p@1']:.3f} |"
         assert line in found.to_markdown().replace("**", "")

@@ -209,7 +209,7 @@ class _Fits:
                 options: dict[str, Any] = {"pivot": pivot, "disjoint": True}
                 options["methods"] = dict.fromkeys(ways.values())
                 table = one_hop(self.embeddings, self.train, test, mappers=mapper, **options)
-                scores = {r.about["method"]: 100 * r.scores["p@1"] for r in table.results}
+                scores = {r.about["method"]: 100 * r.scores["p@1"] for r in table.scores}
             else:  # it needs no pivot
                 two = {language: self.embeddings[language] for language in (source, target)}
                 task = self.data.task("translation", column, "csls")

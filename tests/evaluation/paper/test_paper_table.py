@@ -166,7 +166,7 @@ def test_composition_is_the_papers_in_the_pivots_space(demo):
         few, demo.train, tests, mappers="geomm", disjoint=True, methods=["pivot_space", "pipeline"]
     )
     found = [row["ours"] for row in table.rows if row["column"] == "es-en-it"]
-    assert found == pytest.approx([100 * way.scores["p@1"] for way in ways.results])
+    assert found == pytest.approx([100 * way.scores["p@1"] for way in ways.scores])
 
 
 def test_a_mapper_that_fails_leaves_a_reason_and_the_others_go_on(folder):
