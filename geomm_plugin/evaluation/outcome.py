@@ -247,18 +247,11 @@ class Comparison(Table):
             notes.append(f"Pairs used: {counts}.")
         return notes
 
-    def to_html(self, provenance: Provenance | None = None) -> str:
-        """Return one page of HTML with tables and charts that needs no network.
-
-        Parameters
-        ----------
-        provenance
-            The files and the command behind the numbers, for the page's last section; by default
-            the files that the comparison was made from.
-        """
+    def to_html(self) -> str:
+        """Return one page of HTML with tables and charts that needs no network."""
         from geomm_plugin.views.report import make_page
 
-        return make_page(self, provenance or self.provenance)
+        return make_page(self)
 
     def cells(self) -> Cells:
         """Return header and rows of translation as short texts."""

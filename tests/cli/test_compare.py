@@ -146,7 +146,7 @@ def test_a_full_disk_costs_no_row(invoke):
 
 
 def test_a_page_that_cannot_be_written_costs_no_table(invoke, tmp_path, monkeypatch):
-    def fail(self, provenance=None):
+    def fail(self):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Comparison, "to_html", fail)

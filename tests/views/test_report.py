@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geomm_plugin.evaluation.outcome import Comparison
+from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
 from geomm_plugin.fit_report import Choice, FitReport, PairCounts
@@ -22,7 +23,6 @@ from geomm_plugin.views.markup import (
     join,
     tag,
 )
-from geomm_plugin.views.report import Provenance
 from geomm_plugin.views.report.page import changes_data, checksum, verdict
 
 ATTACKS = (
@@ -159,7 +159,8 @@ def test_words_labels_files_and_errors_are_escaped():
             run(attacks[2], error=attacks[3], seconds=None),
         ),
         attacks[0],
-    ).to_html(Provenance(((attacks[0], SourceFile(attacks[1], 5, attacks[2])),), attacks[1]))
+        provenance=Provenance(((attacks[0], SourceFile(attacks[1], 5, attacks[2])),), attacks[1]),
+    ).to_html()
     parsed = Parsed(page)
     assert parsed.attributes("img") == []
     assert len(parsed.attributes("script")) == 2

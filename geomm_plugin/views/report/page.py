@@ -16,7 +16,6 @@ import numpy as np
 
 from geomm_plugin import text
 from geomm_plugin.evaluation.outcome import Comparison, TaskTable
-from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, is_significant
 from geomm_plugin.evaluation.table import html_table
@@ -34,14 +33,8 @@ SCALE = (
 )
 
 
-def make_page(comparison: Comparison, provenance: Provenance) -> str:
-    """Return a comparison as one page of HTML that needs no network.
-
-    Parameters
-    ----------
-    provenance
-        The files and the command that made the numbers; the comparison does not know them.
-    """
+def make_page(comparison: Comparison) -> str:
+    """Return a comparison as one page of HTML that needs no network."""
     # Our own files: the only texts that are not escaped. No text of the data is in them.
     page, script, css = (
         Markup((FOLDER / name).read_text(encoding="utf-8"))
@@ -57,7 +50,7 @@ def make_page(comparison: Comparison, provenance: Provenance) -> str:
         "style_checksum": checksum(style),
         "summary": summary_section(comparison),
         "tasks": [task_section(comparison, part) for part in comparison.parts],
-        "method": data_section(comparison, provenance),
+        "method": data_section(comparison),
         "data": data_block("data", changes_data(comparison)),
     }
     return Template(page).substitute({name: join([part]) for name, part in parts.items()})
@@ -253,8 +246,9 @@ def _changes_of(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     return pair | {"targets": list(number_of)}
 
 
-def data_section(comparison: Comparison, provenance: Provenance) -> Markup:
+def data_section(comparison: Comparison) -> Markup:
     """Show what went in: files, dictionaries, parameters, versions, and the command."""
+    provenance = comparison.provenance
     files = [[role, each.content, _size(each.size), each.path] for role, each in provenance.files]
     run = next((run for run in comparison.runs if run.evaluations), None)
     evaluations = {} if run is None else {e.pair: e for e in run.evaluations}
