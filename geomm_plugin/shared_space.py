@@ -14,18 +14,8 @@ from geomm_plugin.embeddings import Embeddings, as_embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, UnknownNameError, did_you_mean
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.retrieval import (
-    CSLS,
-    BestNeighbors,
-    Index,
-    LanguageRows,
-    Retrieval,
-    UnitRows,
-    best_neighbors,
-)
-from geomm_plugin.retrieval.neighborhood_file import save_means, saved_means
+from geomm_plugin.retrieval import Index, LanguageRows, Retrieval, UnitRows
 from geomm_plugin.retrieval.rerank.learnt import as_learnt
-from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
 from geomm_plugin.text import html_table
 from geomm_plugin.work import Cluster, compute_pool
 
@@ -192,6 +182,8 @@ class SharedSpace(Mapping[str, Embeddings]):
             Return for each word a set, of k words at most, that holds a right one for this share of
             words: 0.9. It needs weights that were learnt from a dictionary.
         """
+        from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+
         words = list(words)
         index = self.index(source, target, retrieval)
         if not isinstance(index, RerankedIndex):
@@ -241,8 +233,9 @@ class SharedSpace(Mapping[str, Embeddings]):
         """
         x, z = (self.unit_rows(language).head(max_words) for language in (source, target))
         chosen = self._with_learnt(retrieval, source, target)
+        back = self._with_learnt(retrieval, target, source)
         with compute_pool(jobs, cluster):
-            best = _best_both_ways(x, z, chosen, self._with_learnt(retrieval, target, source))
+            best = chosen.both_ways(x, z, back)
         rows, columns, scores = best.mutual()
         here, there = self[source].words, self[target].words
         pairs = [
@@ -274,6 +267,8 @@ class SharedSpace(Mapping[str, Embeddings]):
             Who compares the words: so many threads (-1: one for each core), or the workers of a
             cluster; by default the threads of BLAS. The means are the same.
         """
+        from geomm_plugin.retrieval.neighborhood_file import save_means
+
         with compute_pool(jobs, cluster):
             return save_means({language: self.unit_rows(language) for language in self}, k)
 
@@ -298,17 +293,3 @@ class SharedSpace(Mapping[str, Embeddings]):
                 "Check its spelling and letter case, and the order of the languages; words "
                 "outside the vocabulary need embeddings with subwords (a fastText .bin)."
             ) from None
-
-
-def _best_both_ways(
-    source: UnitRows, target: UnitRows, retrieval: Retrieval, backwards: Retrieval
-) -> BestNeighbors:
-    """Return the best target of each source word, and the other way round."""
-    if isinstance(retrieval, CSLS):
-        k = retrieval.k
-        of_source, of_target = saved_means(source, target, k), saved_means(target, source, k)
-        means = None if of_source is None or of_target is None else (of_source, of_target)
-        return best_neighbors(source, target, k, means=means)
-    forth = retrieval.index(source, target).search(source, 1)
-    back = backwards.index(target, source).search(target, 1)
-    return BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], back.indices[:, 0])

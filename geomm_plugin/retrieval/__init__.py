@@ -13,15 +13,17 @@ from geomm_plugin.lazy import names_of
 from geomm_plugin.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from geomm_plugin.retrieval.both_ways import (
-        BestNeighbors,
-        best_neighbors,
-        mutual_neighbors,
-    )
+    from geomm_plugin.retrieval.both_ways import best_neighbors, mutual_neighbors
     from geomm_plugin.retrieval.csls import CSLS, Cosine
     from geomm_plugin.retrieval.exact.bias import KnownBias
     from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-    from geomm_plugin.retrieval.interface import Index, Neighbors, PairBonus, Retrieval
+    from geomm_plugin.retrieval.interface import (
+        BestNeighbors,
+        Index,
+        Neighbors,
+        PairBonus,
+        Retrieval,
+    )
     from geomm_plugin.retrieval.inverted_softmax import InvertedSoftmax
     from geomm_plugin.retrieval.rerank.feature import Feature
     from geomm_plugin.retrieval.rerank.reranked import Reranked
@@ -51,11 +53,11 @@ __all__ = [
 __getattr__ = names_of(
     __name__,
     {
-        "both_ways": ("BestNeighbors", "best_neighbors", "mutual_neighbors"),
+        "both_ways": ("best_neighbors", "mutual_neighbors"),
         "csls": ("CSLS", "Cosine"),
         "exact.bias": ("KnownBias",),
         "exact.biased_index": ("BiasedIndex",),
-        "interface": ("Index", "Neighbors", "PairBonus", "Retrieval"),
+        "interface": ("BestNeighbors", "Index", "Neighbors", "PairBonus", "Retrieval"),
         "inverted_softmax": ("InvertedSoftmax",),
         "unit_rows": ("AnyRows", "LanguageRows", "UnitRows", "as_unit_rows"),
         "rerank.feature": ("Feature",),

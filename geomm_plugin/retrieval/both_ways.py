@@ -34,7 +34,7 @@ from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.neighborhood import nearest_of
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
-from geomm_plugin.retrieval.interface import PairBonus
+from geomm_plugin.retrieval.interface import BestNeighbors, PairBonus
 from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 from geomm_plugin.work import compute_pool, each_part, pool_size
 
@@ -57,20 +57,6 @@ Numbers: TypeAlias = npt.NDArray[np.int32]  # of rows: there are some millions o
 Near: TypeAlias = "tuple[Numbers, Numbers, Vector]"  # rows, columns, products
 
 
-@dataclass(frozen=True)
-class BestNeighbors:
-    """The best target of each source row, with its CSLS, and the best source of each target row."""
-
-    forth: RowIndices
-    forth_scores: Vector
-    back: RowIndices
-
-    def mutual(self) -> tuple[RowIndices, RowIndices, Vector]:
-        """Return the pairs that are each other's best: source rows, target rows, CSLS."""
-        source = np.flatnonzero(self.back[self.forth] == np.arange(len(self.forth)))
-        return source, self.forth[source], self.forth_scores[source]
-
-
 def mutual_neighbors(
     source: AnyRows, target: AnyRows, k: int = 10, *, bonus: PairBonus | None = None
 ) -> tuple[RowIndices, RowIndices, Vector]:
@@ -87,7 +73,6 @@ def best_neighbors(
     k: int = 10,
     *,
     bonus: PairBonus | None = None,
-    means: tuple[Vector, Vector] | None = None,
     tiles: Tiles = TILES,
 ) -> BestNeighbors:
     """Return the best translations by CSLS of all rows, in both directions.
@@ -96,22 +81,12 @@ def best_neighbors(
     ----------
     bonus
         What some pairs compete with beyond their CSLS; what is returned is their CSLS alone.
-    means
-        r_T of all source rows and r_S of all target rows, where they are known.
     """
     x, z = as_unit_rows(source, "source").all(), as_unit_rows(target, "target").all()
-    if means is None:
-        of_source, of_target = nearest_rows(x, z, k, tiles)
-        r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
-        forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
-        back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
-    else:
-        r_target, r_source = means
-        to_target, to_source = _known(z, r_source / 2, tiles), _known(x, r_target / 2, tiles)
-        lower = to_source.bias.lower, to_target.bias.lower
-        of_source, of_target = nearest_rows(x, z, 1, tiles, lower)
-        forth, gaps = _first(to_target, x, of_source)
-        back, back_gaps = _first(to_source, z, of_target)
+    of_source, of_target = nearest_rows(x, z, k, tiles)
+    r_target, r_source = _means(x, z, of_source, of_target, k, tiles)
+    forth, gaps = _best_by_gap(x, z, of_source, r_source / 2, tiles)
+    back, back_gaps = _best_by_gap(z, x, of_target, r_target / 2, tiles)
     scores: Vector = 2 * gaps - r_target
     back_scores: Vector = 2 * back_gaps - r_source
     if bonus is not None and len(bonus.bonus):
@@ -166,8 +141,8 @@ def _best_by_gap(
     Most are among the nearest by cosine. A target that is not has a cosine of at most the list's
     floor, so that only one with a bias below floor - gap of the best in the list can still win.
     """
-    index = _known(targets, bias, tiles)
-    lower = index.bias.lower
+    known = KnownBias(UnitRows(targets), bias, SearchPolicy(tiles=tiles))
+    index, lower = BiasedIndex(known.target, known), known.lower
     bounds = np.where(nearest.columns < 0, -np.inf, nearest.values - lower[nearest.columns])
     floor = bounds.max(axis=1) - np.float32(4 * index.margin)  # below what can win
     reach = nearest.floor - floor
@@ -187,41 +162,19 @@ def _best_by_gap(
             best.columns[rows, :BEST_BY_CSLS] = np.where(
                 winners.columns < 0, -1, others[winners.columns]
             )
-    return _first(index, queries, best)
+    first, found = index.decide(queries, best, 1)
+    return first[:, 0], found[:, 0]
 
 
-def _first(index: BiasedIndex, queries: Matrix, best: TopK) -> tuple[RowIndices, Vector]:
-    """Return the best target of each query, and its gap."""
-    columns, gaps = index.decide(queries, best, 1)
-    return columns[:, 0], gaps[:, 0]
-
-
-def _known(targets: Matrix, bias: Vector, tiles: Tiles) -> BiasedIndex:
-    """Return what searches by cos - bias, where all of it is known."""
-    rows = UnitRows(targets)
-    return BiasedIndex(rows, KnownBias(rows, bias, SearchPolicy(tiles=tiles)))
-
-
-def nearest_rows(
-    source: Matrix,
-    target: Matrix,
-    k: int,
-    tiles: Tiles = TILES,
-    bias: tuple[Vector, Vector] | None = None,
-) -> tuple[TopK, TopK]:
+def nearest_rows(source: Matrix, target: Matrix, k: int, tiles: Tiles = TILES) -> tuple[TopK, TopK]:
     """Return the k nearest targets of each source row, a few more, and the other way round.
 
     Which of rows that are equal but for rounding are listed last depends on the pool.
-
-    Parameters
-    ----------
-    bias
-        Of each source row and of each target row: then nearest by cos - bias.
     """
     columns = list(tiles.square.of_columns(len(target)))
     share = -(-len(columns) // pool_size())
     ranges = [columns[first : first + share] for first in range(0, len(columns), share)]
-    given = (source, target, bias, *_lengths(source, target, k), tiles.square)
+    given = (source, target, _listed(k, len(target)), _listed(k, len(source)), tiles.square)
     if len(ranges) == 1:
         with all_threads():  # this runs inside fits, which have few
             return nearest_in(*given, ranges[0])
@@ -241,7 +194,6 @@ def _joined(found: Iterator[tuple[TopK, TopK]]) -> tuple[TopK, TopK]:
 def nearest_in(
     source: Matrix,
     target: Matrix,
-    bias: tuple[Vector, Vector] | None,
     listed_targets: int,
     listed_sources: int,
     tiles: Tiles,
@@ -255,17 +207,9 @@ def nearest_in(
         own = of_target.part(slice(columns.start - first, columns.stop - first))
         for rows in tiles.of_rows(len(source)):
             cosines = source[rows] @ target[columns].T
-            forth, back = cosines, cosines.T
-            if bias is not None:
-                forth, back = cosines - bias[1][columns], (cosines - bias[0][rows, None]).T
-            of_source.part(rows).update(forth, columns.start)
-            own.update(back, rows.start)
+            of_source.part(rows).update(cosines, columns.start)
+            own.update(cosines.T, rows.start)
     return of_source, of_target
-
-
-def _lengths(source: Matrix, target: Matrix, k: int) -> tuple[int, int]:
-    """Return how many are listed of each source row, and of each target row."""
-    return _listed(k, len(target)), _listed(k, len(source))
 
 
 def _listed(k: int, rows: int) -> int:
@@ -303,7 +247,7 @@ class Shortlist:
         directions = principal_directions(x, z, LENGTH_SHARE)
         x, z = x @ directions, z @ directions
         lists = near_rows(x, z, listed)
-        return cls(*lists or (_nearest_of(x, z, listed, tiles), _nearest_of(z, x, listed, tiles)))
+        return cls(*lists or (_nearest(x, z, listed, tiles), _nearest(z, x, listed, tiles)))
 
     def best(self, source: AnyRows, target: AnyRows) -> BestNeighbors:
         """Return the best of what is listed by CSLS, for rows of the words that were searched."""
@@ -329,20 +273,13 @@ def principal_directions(x: Matrix, z: Matrix, share: float) -> Matrix:
     return directions
 
 
-def _nearest_of(queries: Matrix, targets: Matrix, size: int, tiles: Tiles) -> RowIndices:
+def _nearest(queries: Matrix, targets: Matrix, size: int, tiles: Tiles) -> RowIndices:
     """List the nearest targets of each query, where many rows are equal; -1 at empty places."""
-    parts = list(tiles.of_rows(len(queries)))
-    with compute_pool(), few_threads():
-        given = (queries, targets, size, tiles)
-        return np.concatenate(list(each_part("Comparing", _nearest_of_part, given, parts)))
-
-
-def _nearest_of_part(
-    queries: Matrix, targets: Matrix, size: int, tiles: Tiles, rows: slice
-) -> RowIndices:
     k = max(1, size - MORE_THAN_ASKED)
-    columns: RowIndices = nearest_of(queries[rows], targets, k, tiles=tiles).columns
-    return columns
+    parts = tiles.of_rows(len(queries))
+    with few_threads():
+        lists = [nearest_of(queries[part], targets, k, tiles=tiles).columns for part in parts]
+    return np.concatenate(lists)
 
 
 def _listed_cosines(queries: Matrix, targets: Matrix, columns: RowIndices) -> Matrix:
@@ -416,7 +353,7 @@ def near_rows(
     of_target = np.concatenate([part[1] for part in found if part is not None])
     near = _concatenated([part[0] for part in found if part is not None])
     del found
-    return _nearest(near, len(source), size), of_target
+    return _largest(near, len(source), size), of_target
 
 
 def _floors(queries: Matrix, targets: Matrix) -> Vector:
@@ -457,7 +394,7 @@ def _near_part(
         start = np.int32(columns.start)
         forth.append((row[is_forth], column[is_forth] + start, product[is_forth]))
         back.append((column[is_back], row[is_back], product[is_back]))
-    return _concatenated(forth), _nearest(_concatenated(back), count, size)
+    return _concatenated(forth), _largest(_concatenated(back), count, size)
 
 
 def _near(
@@ -492,7 +429,7 @@ def _concatenated(parts: list[Near]) -> Near:
     return row, column, product
 
 
-def _nearest(near: Near, count: int, size: int) -> RowIndices:
+def _largest(near: Near, count: int, size: int) -> RowIndices:
     """Return the columns of the largest products of each row; -1 where there are no more."""
     order = np.argsort(near[0].astype(np.min_scalar_type(count)), kind="stable")  # small: fast
     row, column, product = (array[order] for array in near)

@@ -11,9 +11,9 @@ from geomm_plugin.registry.parameters import AtLeast, check_parameters
 from geomm_plugin.retrieval.exact.bias import POLICY, KnownBias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
 from geomm_plugin.retrieval.exact.neighborhood import NeighborhoodBias
-from geomm_plugin.retrieval.interface import Index, Retrieval
+from geomm_plugin.retrieval.interface import BestNeighbors, Index, Retrieval
 from geomm_plugin.retrieval.neighborhood_file import saved_means
-from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,3 +46,9 @@ class CSLS(Retrieval):
         source, target = as_unit_rows(source, "source"), as_unit_rows(target, "target")
         means = saved_means(target, source, self.k)
         return BiasedIndex(target, NeighborhoodBias(source, target, self.k, policy, means))
+
+    def both_ways(self, source: UnitRows, target: UnitRows, back: Retrieval) -> BestNeighbors:
+        """Return the best of all rows in both directions: one product has all that it takes."""
+        from geomm_plugin.retrieval.both_ways import best_neighbors  # a search does not need it
+
+        return best_neighbors(source, target, self.k)

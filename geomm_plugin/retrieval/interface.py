@@ -11,7 +11,7 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.registry.parameters import changed_parameters
-from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
+from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,20 @@ class Neighbors:
 
     indices: RowIndices
     scores: Matrix
+
+
+@dataclass(frozen=True)
+class BestNeighbors:
+    """The best target of each source row, its score, and the best source of each target row."""
+
+    forth: RowIndices
+    forth_scores: Vector
+    back: RowIndices
+
+    def mutual(self) -> tuple[RowIndices, RowIndices, Vector]:
+        """Return the pairs that are each other's best: source rows, target rows, scores."""
+        source = np.flatnonzero(self.back[self.forth] == np.arange(len(self.forth)))
+        return source, self.forth[source], self.forth_scores[source]
 
 
 @dataclass(frozen=True)
@@ -98,6 +112,12 @@ class Retrieval(ABC):
     def with_learnt(self, weights: Mapping[str, float] | None) -> Retrieval:
         """Return this retrieval with weights learnt for two languages, if it uses any."""
         return self
+
+    def both_ways(self, source: UnitRows, target: UnitRows, back: Retrieval) -> BestNeighbors:
+        """Return the best of all rows in both directions; on the way back by another retrieval."""
+        forth = self.index(source, target).search(source, 1)
+        backwards = back.index(target, source).search(target, 1)
+        return BestNeighbors(forth.indices[:, 0], forth.scores[:, 0], backwards.indices[:, 0])
 
     @abstractmethod
     def index(self, source: AnyRows, target: AnyRows) -> Index:

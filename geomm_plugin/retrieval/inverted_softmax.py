@@ -11,12 +11,7 @@ from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.registry.parameters import Within, check_parameters
 from geomm_plugin.retrieval.exact.bias import POLICY, Bias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex
-from geomm_plugin.retrieval.exact.bounds import (
-    Quantizer,
-    cell_tiles,
-    cells_for,
-    cost_of_probes,
-)
+from geomm_plugin.retrieval.exact.bounds import Quantizer, cells_for, cost_of_probes
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.interface import Index, Retrieval
 from geomm_plugin.retrieval.unit_rows import AnyRows, as_unit_rows
@@ -98,12 +93,8 @@ class LogSumBias(Bias):
             cells[:, counts == 0] = -np.inf
             np.put_along_axis(cells, probed[part], -np.inf, axis=1)
             sums.add(cells, part)
-        order = np.argsort(probed, axis=None, kind="stable")
-        starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
-        for cell in np.flatnonzero(counts):
-            targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for rows, some in cell_tiles(targets, members[cell], self.tiles):
-                sums.add(self.target[rows] @ self.source[some].T, rows)
+        for rows, some in quantizer.probes(probed, self.tiles):
+            sums.add(self.target[rows] @ self.source[some].T, rows)
         margin = 2 * rounding(self.target.shape[1]) + FLOAT32_SUM_LOSS * self.temperature
         return sums.bias(len(self.source)) - margin
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,7 @@ def all_means(
     from geomm_plugin.retrieval.both_ways import neighborhoods  # not needed where means are read
 
     means: dict[str, dict[str, Vector]] = {name: {} for name in languages}
-    for here, there in _pairs(languages):
+    for here, there in combinations(languages, 2):
         with progress.task(f"Comparing {here} and {there}"):
             x, z = languages[here], languages[there]
             of_x, of_z = neighborhoods(x.all(), z.all(), k, tiles)
@@ -172,16 +173,7 @@ def _file(rows: UnitRows, language: str) -> str:
 
 
 def _all_saved(languages: Mapping[str, UnitRows], k: int) -> bool:
+    pairs = permutations(languages.values(), 2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what cannot be used is computed again
-        return all(
-            saved_means(rows, others, k) is not None
-            for rows in languages.values()
-            for others in languages.values()
-            if others is not rows
-        )
-
-
-def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:
-    every = list(names)
-    return [(here, there) for at, here in enumerate(every) for there in every[at + 1 :]]
+        return all(saved_means(rows, others, k) is not None for rows, others in pairs)

@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import BLOCK_ROWS, Mask, Matrix, RowIndices, slices
-from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.normalize import unit
 from geomm_plugin.rows import Rows
-from geomm_plugin.source_file import SourceFile
+
+if TYPE_CHECKING:
+    from geomm_plugin.embeddings import Embeddings
+    from geomm_plugin.source_file import SourceFile
 
 MAX_LENGTH_ERROR = 1e-6  # of a row that is at length 1 already
 

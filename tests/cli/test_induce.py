@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from geomm_plugin import get_mapper, read_dictionary, write_embeddings
-from geomm_plugin.retrieval import both_ways
 from geomm_plugin.storage import save_mapper
 from geomm_plugin.testing import make_toy
 
@@ -111,10 +110,7 @@ def test_a_space_pairs_words_that_choose_each_other():
     assert few <= set(toy.embeddings["en"].words[:50]) and 20 < len(found) < 150
 
 
-def test_jobs_and_saved_means_find_the_same_dictionary(geomm, induce, monkeypatch):
+def test_jobs_find_the_same_dictionary(induce):
     induce(*ALIGNED, "-o", "alone.tsv")
     induce(*ALIGNED, "--jobs", 2, "-o", "jobs.tsv")
-    geomm("neighborhoods", *ALIGNED, "--jobs", "2")
-    monkeypatch.setattr(both_ways, "_means", None)  # nothing is left to compute
-    induce(*ALIGNED, "-o", "saved.tsv")
-    assert len({Path(f"{name}.tsv").read_bytes() for name in ("alone", "jobs", "saved")}) == 1
+    assert Path("alone.tsv").read_bytes() == Path("jobs.tsv").read_bytes()

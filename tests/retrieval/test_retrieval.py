@@ -23,7 +23,7 @@ from geomm_plugin.retrieval import (
 from geomm_plugin.retrieval.exact.bias import SearchPolicy
 from geomm_plugin.retrieval.exact.bounds import Sketch, make_sketch, shorten
 from geomm_plugin.retrieval.exact.dots import exact_dots
-from geomm_plugin.retrieval.exact.neighborhood import neighborhood_means
+from geomm_plugin.retrieval.exact.neighborhood import nearest_of
 from geomm_plugin.retrieval.inverted_softmax import learn_temperature
 from geomm_plugin.testing import check_retrieval
 
@@ -214,7 +214,7 @@ def test_a_sketch_never_loses_a_neighbour_and_rules_most_pairs_out():
     )
     cosines = all_dots(queries, vectors)
     floor = np.sort(cosines, axis=1)[:, -10] - 1e-5
-    made = make_sketch(vectors, queries, floor, SearchPolicy())
+    made = make_sketch(vectors, queries, floor, SearchPolicy().directions, most_work=0.7)
     assert made is None, "30 dimensions are fewer than any sketch has"
     for size in (1, 3, 8):
         directions = np.linalg.eigh(vectors.T.astype(np.float64) @ vectors)[1][:, ::-1][:, :size]
@@ -373,7 +373,8 @@ def test_few_of_many_nearly_equal_vectors_are_compared_exactly(monkeypatch):
     monkeypatch.setattr(top_k, "exact_dots", counted)
     for kind in ("collapsed", "nearly collapsed"):
         vectors = rows(np.random.default_rng(18), 900, 20, kind)
-        found = neighborhood_means(vectors, vectors, 10)
+        best = nearest_of(vectors, vectors, 10)
+        found = top_k.best_means(best, vectors, vectors, 10)
         assert np.array_equal(found, top_mean(all_dots(vectors, vectors), 10))
         assert sum(counts) < 100 * len(vectors), "of 900 a query"
         counts.clear()

@@ -63,15 +63,6 @@ def test_neighbours_are_the_same_to_the_bit_for_any_pool(clouds):
             assert same(vars(found).values(), vars(best).values())
 
 
-def test_known_means_change_nothing(clouds):
-    best = best_neighbors(*clouds, tiles=TILES)
-    means = neighborhoods(*clouds, 10, TILES)
-    for jobs in (1, 3):
-        with compute_pool(jobs=jobs):
-            found = best_neighbors(*clouds, means=means, tiles=TILES)
-        assert same(vars(found).values(), vars(best).values())
-
-
 def test_ranks_and_answers_are_the_same_for_any_pool(clouds):
     x, z = clouds
     gold = [np.array([n % len(z)]) for n in range(len(x))]

@@ -16,22 +16,20 @@ at.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import BLOCK_ROWS, TILES, Matrix, RowIndices, Tiles, Vector, slices
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import eigh
-from geomm_plugin.retrieval.exact.bias import SearchPolicy
 
 SAMPLED_ROWS_PER_CELL = 40  # the centroids are learnt from them
 ROUNDS = 5
 
 QUERIES_PER_LIST = 64  # queries whose candidates are gathered in one list
 MAX_SKETCH_BYTES = 128_000_000
-MAX_SKETCH_WORK_SHARE = 0.7  # a sketch must save at least 30 % of the work
 SAMPLED_ROWS = 4096  # rows on which sizes are tried
 SAMPLED_QUERIES = 256
 LISTS_IN_CACHE = 8  # whose products with 512 rows are 1 MB: compared while they are in the cache
@@ -48,15 +46,6 @@ def cost_of_probes(rows: int, queries: int, probes: int) -> float:
     cells = cells_for(rows)
     training = ROUNDS * min(SAMPLED_ROWS_PER_CELL * cells, rows)
     return cells * (training + rows + 2 * queries) + 2 * probes * queries * rows / cells
-
-
-def cell_tiles(
-    queries: RowIndices, members: RowIndices, tiles: Tiles = TILES
-) -> Iterator[tuple[RowIndices, RowIndices]]:
-    """Divide a cell and those who look into it: many equal words make a cell of any size."""
-    for part in tiles.of_columns(len(queries)):
-        for some in tiles.of_rows(len(members)):
-            yield queries[part], members[some]
 
 
 class Quantizer:
@@ -91,6 +80,25 @@ class Quantizer:
                 cells[part, number] = cell = cosines.argmax(axis=1)
                 cosines[rows, cell] = -np.inf
         return cells
+
+    def probes(self, cells: RowIndices, tiles: Tiles) -> Iterator[tuple[RowIndices, RowIndices]]:
+        """Yield vectors and the rows of a cell that they look into, cell by cell.
+
+        Some of both at a time: many equal words make a cell of any size.
+
+        Parameters
+        ----------
+        cells
+            For each vector the cells that it looks into, such as the `nearest` ones.
+        """
+        order = np.argsort(cells, axis=None, kind="stable")
+        starts = np.searchsorted(cells.ravel()[order], np.arange(len(self) + 1))
+        for cell in range(len(self)):
+            looking = order[starts[cell] : starts[cell + 1]] // cells.shape[1]
+            members = self.members(cell)
+            for part in tiles.of_columns(len(looking)):
+                for some in tiles.of_rows(len(members)):
+                    yield looking[part], members[some]
 
     def _move(self, sample: npt.NDArray[np.float32]) -> None:
         cell = self.nearest(sample, 1)[:, 0]
@@ -131,17 +139,25 @@ class Sketch:
 
 
 def make_sketch(
-    vectors: Matrix, queries: Matrix, floor: Vector, policy: SearchPolicy
+    vectors: Matrix, queries: Matrix, floor: Vector, sizes: Sequence[int], most_work: float
 ) -> Sketch | None:
-    """Return the sketch that promises the least work for such queries; None if none pays."""
+    """Return the sketch of the least work for such queries; None if each takes too much.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of directions to try, in increasing order.
+    most_work
+        The share of all work from which on a sketch is not worth it.
+    """
     generator = np.random.default_rng(0)
     rows = vectors[np.sort(generator.permutation(len(vectors))[:SAMPLED_ROWS])].astype(np.float64)
     asked = np.sort(generator.permutation(len(queries))[:SAMPLED_QUERIES])
     _, directions = eigh(rows.T @ rows)
     directions = directions[:, ::-1]
     dimension = vectors.shape[1]
-    best, least = None, np.inf if policy.sketch else MAX_SKETCH_WORK_SHARE
-    for size in policy.directions:
+    best, least = None, most_work
+    for size in sizes:
         if size >= dimension or 4 * (size + 1) * len(vectors) > MAX_SKETCH_BYTES:
             break
         leading = directions[:, :size]

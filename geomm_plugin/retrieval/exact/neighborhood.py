@@ -18,7 +18,6 @@ from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, POLICY, Bias, Search
 from geomm_plugin.retrieval.exact.bounds import (
     Quantizer,
     Sketch,
-    cell_tiles,
     cost_of_probes,
     make_sketch,
 )
@@ -28,6 +27,7 @@ from geomm_plugin.retrieval.unit_rows import AnyRows
 from geomm_plugin.work import each_part
 
 MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they cost less than this
+MAX_SKETCH_WORK_SHARE = 0.7  # a sketch must save at least 30 % of the work
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
 MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which a round would tell little new
@@ -141,7 +141,11 @@ class NeighborhoodBias(Bias):
             self._sketch_tried = True
             chosen = rows[:: max(1, len(rows) // 2048)]
             self._made_sketch = make_sketch(
-                self.source, self.target[chosen], self._floor[chosen], self.policy
+                self.source,
+                self.target[chosen],
+                self._floor[chosen],
+                self.policy.directions,
+                np.inf if self.policy.sketch else MAX_SKETCH_WORK_SHARE,
             )
         return self._made_sketch
 
@@ -150,17 +154,12 @@ class NeighborhoodBias(Bias):
         quantizer = Quantizer(self.source)
         probed = quantizer.nearest(self.target, min(PROBES, len(quantizer)))
         self._cell = probed[:, 0].copy()
-        order = np.argsort(probed, axis=None, kind="stable")
-        starts = np.searchsorted(probed.ravel()[order], np.arange(len(quantizer) + 1))
         nearest = np.full((len(self.target), self.k), -1, np.float32)
-        for cell in range(len(quantizer)):
-            members = quantizer.members(cell)
-            targets = order[starts[cell] : starts[cell + 1]] // probed.shape[1]
-            for rows, some in cell_tiles(targets, members, self.tiles):
-                cosines = self.target[rows] @ self.source[some].T
-                cosines = np.concatenate([nearest[rows], cosines], axis=1)
-                cosines.partition(cosines.shape[1] - self.k, axis=1)
-                nearest[rows] = cosines[:, -self.k :]
+        for rows, members in quantizer.probes(probed, self.tiles):
+            cosines = self.target[rows] @ self.source[members].T
+            cosines = np.concatenate([nearest[rows], cosines], axis=1)
+            cosines.partition(cosines.shape[1] - self.k, axis=1)
+            nearest[rows] = cosines[:, -self.k :]
         self._floor = nearest.min(axis=1) - 5 * self.margin
         bound: Vector = nearest.mean(axis=1) / 2 - self.margin
         return bound
@@ -172,27 +171,6 @@ class NeighborhoodBias(Bias):
     def scores(self, gaps: Matrix, nearest: Vector) -> Matrix:
         """Return CSLS."""
         return 2 * gaps - nearest[:, None]
-
-
-def neighborhood_means(
-    queries: Matrix,
-    vectors: Matrix,
-    k: int,
-    floor: Vector | None = None,
-    among: RowIndices | None = None,
-    tiles: Tiles = TILES,
-) -> Vector:
-    """Return the mean of the k largest query . vector of each query, in float64.
-
-    Parameters
-    ----------
-    floor
-        Values known to lie below the k-th largest, with a margin for rounding; they save time.
-    among
-        The rows of the vectors that may be among the k nearest; by default all.
-    """
-    best = nearest_of(queries, vectors, k, floor, among, tiles)
-    return best_means(best, queries, vectors, k, tiles)
 
 
 def means_of_rows(
@@ -207,10 +185,12 @@ def means_of_rows(
     """Return the mean of the k largest products of some targets with the source rows."""
     targets, floors = target[rows], None if floor is None else floor[rows]
     if sketch is None or floors is None:
-        return neighborhood_means(targets, source, k, floors, tiles=tiles)
+        best = nearest_of(targets, source, k, floors, tiles=tiles)
+        return best_means(best, targets, source, k, tiles)
     means = np.empty(len(rows))
     for part, among in sketch.candidates(targets, floors):
-        means[part] = neighborhood_means(targets[part], source, k, floors[part], among, tiles)
+        best = nearest_of(targets[part], source, k, floors[part], among, tiles)
+        means[part] = best_means(best, targets[part], source, k, tiles)
     return means
 
 
@@ -222,7 +202,15 @@ def nearest_of(
     among: RowIndices | None = None,
     tiles: Tiles = TILES,
 ) -> TopK:
-    """Return the k vectors of the largest query . vector, and a few more, by float32."""
+    """Return the k vectors of the largest query . vector, and a few more, by float32.
+
+    Parameters
+    ----------
+    floor
+        Values known to lie below the k-th largest, with a margin for rounding; they save time.
+    among
+        The rows of the vectors that may be among the k nearest; by default all.
+    """
     best = TopK(len(queries), min(k + MORE_THAN_ASKED, len(vectors)), floor)
     for tile in tiles.of_columns(len(vectors if among is None else among)):
         rows = tile if among is None else among[tile]
