@@ -20,7 +20,6 @@ from geomm_plugin.errors import LanguagesError, ParameterError, WorkError
 from geomm_plugin.evaluation.task import Score, Task, as_retrievals
 from geomm_plugin.evaluation.translation import Evaluation, Translation, check_by, chosen_metrics
 from geomm_plugin.fit_report import FitReport, report_of
-from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry.parameters import check_parameters
 from geomm_plugin.retrieval import Reranked
@@ -210,6 +209,8 @@ class Experiment:
         A task that fails costs no other score, but that of words all.
         """
         if isinstance(task, Translation):
+            from geomm_plugin.fitting.reranking import learn_reranking  # few retrievals learn
+
             data = mapper, self.embeddings, self.dictionaries
             learnt = {
                 retrieval.label: learn_reranking(*data, retrieval=retrieval)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from geomm_plugin.fitting.seeds import Seed, as_seed
-from geomm_plugin.mappers.icp import UnsupervisedRotation
+from geomm_plugin.mappers.self_learning import UnsupervisedRotation
 from geomm_plugin.registry.parameters import AtLeast
 
 

@@ -11,21 +11,9 @@ Hoshen and Wolf: "Non-Adversarial Unsupervised Word Translation", EMNLP 2018.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from geomm_plugin.mappers.self_learning import ProcrustesSemi
-from geomm_plugin.registry.parameters import AtLeast
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class UnsupervisedRotation(ProcrustesSemi):
-    """What rotations without a dictionary share, whatever they start from."""
-
-    needs_dictionary: ClassVar[bool] = False
-    supervised: ClassVar[str] = "procrustes_semi"
-
-    normalize: tuple[str, ...] | None = ("unit", "center", "unit")
-    vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words to find pairs among
+from geomm_plugin.mappers.self_learning import UnsupervisedRotation
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

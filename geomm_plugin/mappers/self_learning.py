@@ -10,13 +10,14 @@ with (almost) no bilingual data", ACL 2017. How pairs are found and when the loo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.fitting.hub import Wrapper
 from geomm_plugin.fitting.self_learning import SelfLearner
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.mappers.procrustes import Procrustes
+from geomm_plugin.registry.parameters import AtLeast
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,3 +52,14 @@ class ProcrustesSemi(SelfLearner):
     def learner(self, vectors: Vectors, pairs: Pairs, held_out: Pairs | None) -> LinearMapper:
         """Return Procrustes."""
         return Procrustes(hub=self.hub)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UnsupervisedRotation(ProcrustesSemi):
+    """What rotations without a dictionary share, whatever they start from."""
+
+    needs_dictionary: ClassVar[bool] = False
+    supervised: ClassVar[str] = "procrustes_semi"
+
+    normalize: tuple[str, ...] | None = ("unit", "center", "unit")
+    vocabulary: Annotated[int, AtLeast(1)] = 10_000  # most frequent words to find pairs among

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from geomm_plugin.mappers.icp import UnsupervisedRotation
+from geomm_plugin.mappers.self_learning import UnsupervisedRotation
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
