@@ -5,10 +5,10 @@
 - rows: 2 languages x 2,000,000 words x 100.
 
 Each is a command as users type it. CPU and wall seconds, and the peak of the memory of the command
-and its worker processes together (resident sets, looked at fifty times a second; memory that they
-share counts twice). Outputs of all numbers of jobs are compared byte by byte. Each is run REPEAT
-times (2), and the one with the least CPU counts. It makes its data first: 15 GB on disk, thrown
-away at the end (or kept and used again with FOLDER=/path).
+and its worker processes together (looked at ten times a second; pages that several processes share,
+such as libraries, count once: Linux's proportional set size). Outputs of all numbers of jobs are
+compared byte by byte. Each is run REPEAT times (2), and the one with the least CPU counts. It makes
+its data first: 15 GB on disk, thrown away at the end (or kept and used again with FOLDER=/path).
 
 With BASE=/path/of/another/checkout, the first job is also run with the code there. ONLY=jobs (or
 languages, rows; several with commas) runs some of it.
@@ -36,7 +36,7 @@ REPEAT = int(os.environ.get("REPEAT", "2"))
 WORDS, DIMENSION = (10_000, 100) if SMALL else (200_000, 300)
 FEWER, MANY_ROWS = (5_000, 40_000) if SMALL else (100_000, 2_000_000)
 MANY = 8
-LOOK_EVERY = 0.02  # seconds
+LOOK_EVERY = 0.1  # seconds
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _once(folder: Path, arguments: list[str], base: str | None) -> Cost:
     before, start, peak = _cpu_seconds(), time.perf_counter(), 0.0
     process = subprocess.Popen([*command, "--output", str(output)], env=environment, cwd=base)
     while process.poll() is None:
-        peak = max(peak, sum(map(_resident_megabytes, _tree(process.pid))))
+        peak = max(peak, sum(map(_megabytes, _tree(process.pid))))
         time.sleep(LOOK_EVERY)
     wall, cpu = time.perf_counter() - start, _cpu_seconds() - before
     if process.returncode:
@@ -101,12 +101,13 @@ def _tree(process: int) -> list[int]:
     return processes
 
 
-def _resident_megabytes(process: int) -> float:
+def _megabytes(process: int) -> float:
     try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (OSError, IndexError):
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:  # it has ended
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    shares = [line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:")]
+    return sum(map(int, shares)) / 2**10
 
 
 def _digest(folder: Path) -> str:
