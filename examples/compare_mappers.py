@@ -1,6 +1,6 @@
 """Compare mappers through the registry: the same data for all, and whether a gap is luck.
 
-Names come from the registry, so those of installed plugins will do as well. A row tells P@1, and
+Names come from the registry, so those of installed plugins will do as well. A row holds P@1, and
 how far it is from the first mapper's, in 95 % of resamples of the test words: a range that holds
 zero may be luck.
 

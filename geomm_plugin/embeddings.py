@@ -32,7 +32,7 @@ class Embeddings:
         One row per word: an array, or `Rows` that are made when they are asked for. Floating types
         are kept as they are and not copied.
     attributes
-        What else is known of each word, e.g. {"count": array}; carried along. Counts only tell
+        What else is known of each word, e.g. {"count": array}; carried along. Counts only show
         whether words stand in the order of frequency.
     subwords
         Makes a vector for any word outside the vocabulary, as fastText's models do, or None where

@@ -33,7 +33,7 @@ class ParameterError(GeommError, ValueError):
 
 
 class UnsupervisedError(GeommError, ValueError):
-    """A fit without a dictionary that found no translations, as far as it can tell."""
+    """A fit without a dictionary that found no translations, as far as it can know."""
 
 
 class FileError(GeommError, OSError):

@@ -124,7 +124,7 @@ class FitReport:
         """Return how lambda was chosen; what stands there in another form is a FormatError."""
         if "regularization" in self.extras:
             raise FormatError(
-                "This mapper's report does not tell how lambda was chosen as geomm tells it: "
+                "This mapper's report does not hold how lambda was chosen as that of geomm does: "
                 f"'regularization' is {self.extras['regularization']!r:.120}. Fit and save the "
                 "mapper again."
             )

@@ -49,12 +49,12 @@ class Format(ABC):
 
     @classmethod
     def recognizes(cls, path: Path) -> bool:
-        """Tell whether a file or folder is of this format, by its content."""
+        """True if a file or folder is of this format, by its content."""
         return path.is_file()
 
     @classmethod
     def takes(cls, embeddings: Embeddings) -> bool:
-        """Tell whether embeddings belong in this format, where several write the same suffix."""
+        """True if embeddings belong in this format, where several write the same suffix."""
         return True
 
     def for_embeddings(self, embeddings: Embeddings) -> Format:
@@ -463,12 +463,12 @@ def _recognizes(known: type[Format], path: Path) -> bool:
 
 
 def _checks_content(known: type[Format]) -> bool:
-    """Tell whether a format checks content; the default `recognizes` accepts any file."""
+    """True if a format checks content; the default `recognizes` accepts any file."""
     return known.recognizes.__func__ is not Format.recognizes.__func__  # type: ignore[attr-defined]
 
 
 def _is_pickle(path: Path) -> bool:
-    """Tell by the first bytes: the mark of a protocol, and its number."""
+    """True if a file begins as a pickle: the mark of a protocol, and its number."""
     if not path.is_file():
         return False
     with path.open("rb") as stream:

@@ -152,7 +152,7 @@ class Mapper(ABC):
         return html_table(("parameter", "value"), lines, f"{type(self).__name__}{self._fitted()}")
 
     def _fitted(self) -> str:
-        """Tell in brackets which languages the mapper knows, if it is fitted."""
+        """Return the languages that the mapper knows, in brackets, if it is fitted."""
         languages = getattr(self, "matrices_", None)
         return f" (fitted: {', '.join(languages)})" if languages else ""
 
@@ -207,7 +207,7 @@ class LinearMapper(Mapper):
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:
         """Return A for each language, from normalized vectors and pairs of their rows.
 
-        What is worth telling of the way there is written to the report.
+        How it went, as far as users want to know, is written to the report.
         """
 
     def steps(self) -> tuple[str, ...]:

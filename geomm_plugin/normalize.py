@@ -122,7 +122,7 @@ class Normalizer:
         Parameters
         ----------
         lengths
-            What `lengths` tells of the language's rows.
+            What `lengths` returns for the language's rows.
         """
         if "centeremb" in self._plain:
             raise ParameterError(

@@ -216,7 +216,7 @@ class SharedSpace(Mapping[str, Embeddings]):
     ) -> list[tuple[str, str, float]]:
         """Return the words that are each other's best translation, with their scores.
 
-        In the order of the source words; what is exact and what is noise, the scores tell.
+        In the order of the source words; low scores are mostly noise.
 
         Parameters
         ----------

@@ -17,12 +17,12 @@ from geomm_plugin.files.stamps import Stamp, files_in, sha256_of, stamps
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file, or a folder, that was read; `size` is in bytes, None where a pipe does not tell."""
+    """A file, or a folder, that was read; `size` is in bytes, None for a pipe."""
 
     path: str
     size: int | None
     content: str  # e.g. "5,000 pairs", "200,000 words x 300"
-    # The files as they were on disk, which tells whether they can be read again as they were.
+    # The files as they were on disk: whether they can be read again as they were.
     parts: tuple[tuple[Path, Stamp], ...] = field(default=(), repr=False)
 
     @classmethod

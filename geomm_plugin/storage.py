@@ -192,7 +192,7 @@ def parse_description(content: bytes | str, path: Path) -> dict[str, Any]:
 def mapper_of(
     description: Mapping[str, Any], arrays: Mapping[str, Matrix], path: Path, arrays_path: Path
 ) -> Mapper:
-    """Make the mapper that a description tells of, and give it back what it had learnt.
+    """Make the mapper of a description, and give it back what it had learnt.
 
     Parameters
     ----------

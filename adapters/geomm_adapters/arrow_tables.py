@@ -302,7 +302,7 @@ def _texts(column: Any) -> list[str]:
 
 
 def _is_equal(column: Any, language: str | None) -> npt.NDArray[np.bool_]:
-    """Tell the rows whose text is this one."""
+    """Return which rows have this text."""
     from pyarrow import compute, scalar
 
     column = _text_column(column)

@@ -131,7 +131,7 @@ def _find_vocabulary(path: Path) -> Path:
 
 
 def _are_vectors(lines: list[str], dimension: int) -> bool:
-    """Tell whether lines are words with their vectors, such as GloVe's `.txt` beside an array."""
+    """True if lines are words with their vectors, such as GloVe's `.txt` beside an array."""
     first = [line.split() for line in lines[:_LINES_CHECKED]]
     return bool(first) and all(
         len(columns) > dimension > 1 and all(plain_number(c) is not None for c in columns[1:])

@@ -1,6 +1,6 @@
 """What an alignment is made from: embeddings, dictionaries and lists of words, each read once.
 
-A file of embeddings is known by the hash of its content, so that a run can tell whether it changed
+A file of embeddings is known by the hash of its content, so that a run knows whether it changed
 without reading it; a dictionary, which may be a pipe, is known by its pairs.
 """
 
@@ -133,13 +133,13 @@ def run_options(
     """
     lists = [value for value in extra_words.values() if not isinstance(value, (str, Path))]
     from_memory = inputs.objects or lists or not all(d.files for d in inputs.pairs.values())
-    from_memory = from_memory or others.get("format") is not None  # the suffix does not tell it
+    from_memory = from_memory or others.get("format") is not None  # the suffix does not say it
     if from_memory or registry.mappers.get(mapper.name) is not type(mapper):
         return None
     folder = os.path.realpath(output)
 
     def relative(path: str | Path) -> str:
-        place = Path(path)  # a link to a file keeps its own name, which tells the format
+        place = Path(path)  # a link to a file keeps its own name, which says the format
         return os.path.relpath(Path(os.path.realpath(place.parent), place.name), folder)
 
     options = {

@@ -1,9 +1,9 @@
-"""Tell whether a file, a saved mapper or a folder of aligned files is whole, and what it claims.
+"""Whether a file, a saved mapper or a folder of aligned files is whole, and what it claims.
 
     a file of embeddings    can be read, every number is finite, no word repeats; the means that
                             CSLS finds beside it (.neighborhoods) are whole, and of its vectors
     a saved mapper          its checksums hold, its arrays are those of its mapper
-    a folder of align()     each file has the size and hash that align.json tells, is whole in
+    a folder of align()     each file has the size and hash that align.json names, is whole in
                             itself; the mapper is; no run was stopped
 
 Nothing is changed. For people who move files between machines, and before long work.
@@ -46,7 +46,7 @@ class Finding:
 
 
 def check(*paths: str | Path) -> list[Finding]:
-    """Tell of each file or folder whether it is whole: one finding, or one for each problem."""
+    """Check that files and folders are whole: one finding for each, or one for each problem."""
     return [finding for path in paths for finding in _check(Path(path))]
 
 
@@ -129,7 +129,7 @@ def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:
         yield path / NAME, f"not the record of aligned files ({error})"
         return
     if MAPPER not in files:
-        yield path / NAME, "it tells of no mapper"
+        yield path / NAME, "it lists no mapper"
     for name, entry in files.items():
         problems = changed(path, entry)
         yield from ((path / place, problem) for place, problem in problems)

@@ -54,7 +54,7 @@ def parse_record(path: Path) -> dict[str, Any]:
         raise ValueError(f"it is no record of the format {FORMAT}")
     files = content.get("files")
     if not isinstance(files, dict) or not all(map(_is_entry, files, files.values())):
-        raise ValueError("it does not tell the size and hash of each file")
+        raise ValueError("it does not name the size and hash of each file")
     held = {name: content[name] for name in ("files", "options", "versions") if name in content}
     if content.get("checksum") != fingerprint(held):
         raise ValueError("its checksum differs from what it holds")
@@ -88,7 +88,7 @@ def recorded_options(path: Path) -> dict[str, Any]:
     options = parse_record(path).get("options")
     if not isinstance(options, dict):
         raise ParameterError(
-            f"{path} does not tell the options of its run, which was given words and vectors from "
+            f"{path} does not hold the options of its run, which was given words and vectors from "
             "Python, or by another version. Write them into a TOML file."
         )
     if others := sorted(options.keys() - set(OPTIONS)):

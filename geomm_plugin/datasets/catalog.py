@@ -81,6 +81,6 @@ def find_data_set(name: str) -> DataSet:
     if name not in known:
         raise UnknownNameError(
             f"There is no data set {name!r}.{did_you_mean(name, known)} There are: "
-            f"{', '.join(known)}; `geomm fetch --list` tells more."
+            f"{', '.join(known)}; `geomm fetch --list` says more."
         )
     return known[name]

@@ -128,12 +128,12 @@ def remove_tree(path: Path) -> None:
 
 
 def owner_of(path: Path) -> int | None:
-    """Return the user who owns a file or link; None where the system does not tell."""
+    """Return the user who owns a file or link; None where the system has no such thing."""
     return path.lstat().st_uid if hasattr(os, "geteuid") else None
 
 
 def this_user() -> int | None:
-    """Return the user whom this process works for; None where the system does not tell."""
+    """Return the user whom this process works for; None where the system has no such thing."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 

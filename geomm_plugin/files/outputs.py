@@ -95,7 +95,7 @@ def refuse_losses(folder: Path, is_written: Callable[[str], bool]) -> None:
 def check_names(names: Iterable[str], advice: str) -> None:
     """Refuse names of files that some system does not have, or takes for one and the same.
 
-    Windows has devices called aux or con and no colons; it and macOS do not tell en from EN.
+    Windows has devices called aux or con and no colons; there and on macOS en and EN are one file.
     """
     taken: dict[str, str] = {}
     for name in names:

@@ -95,7 +95,7 @@ def sha256_of(path: Path) -> str:
 def sha256_of_arrays(
     arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str] | None = None
 ) -> str:
-    """Return the SHA-256 hash of named arrays and of what is told about them, in any order."""
+    """Return the SHA-256 hash of named arrays and of their metadata, in any order."""
     digest, metadata = hashlib.sha256(), metadata or {}
     for name in sorted(metadata):
         digest.update(f"{name!r}: {metadata[name]!r}\n".encode("utf-8", "backslashreplace"))

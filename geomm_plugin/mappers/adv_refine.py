@@ -4,7 +4,7 @@
 
 (`geomm_plugin.fitting.seeds.adversarial`, which needs the extra `torch`); then Procrustes rounds on
 mutual best translations by CSLS. Training is unstable: where a game leads to no translations, as
-far as can be told without a dictionary, it is played again with other random numbers.
+far as can be known without a dictionary, it is played again with other random numbers.
 Conneau, Lample, Ranzato, Denoyer, Jégou: "Word Translation Without Parallel Data", ICLR 2018.
 """
 

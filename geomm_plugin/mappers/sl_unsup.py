@@ -98,7 +98,7 @@ class SLUnsup(UnsupervisedMapper):
 def best_of_kept(x: Matrix, z: Matrix, keep: float, random: np.random.Generator) -> Paired:
     """Return both directions' best by CSLS among similarities that are kept, and the mean best.
 
-    The mean is over all similarities, whether they are kept or not, so that it tells how good the
+    The mean is over all similarities, whether they are kept or not, so that it shows how good the
     maps are.
     """
     r_target, r_source = neighborhood(x, z), neighborhood(z, x)

@@ -111,7 +111,7 @@ def test_a_record_does_not_lead_out_of_its_folder(aligned, tmp_path):
     held = {name: record[name] for name in ("files", "options", "versions") if name in record}
     record["checksum"] = fingerprint(held)
     (aligned / "align.json").write_text(json.dumps(record))
-    assert "does not tell the size and hash" in problems(aligned)[0]
+    assert "does not name the size and hash" in problems(aligned)[0]
 
 
 def test_numbers_that_are_not_finite_and_words_that_repeat(tmp_path):

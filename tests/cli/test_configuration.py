@@ -114,7 +114,7 @@ def test_a_record_of_a_run_from_memory_says_so(geomm, folder):
     toy = make_toy(words=80, pairs=60)
     align(toy.embeddings, toy.dictionaries, "procrustes", output="out")
     done = geomm("align", "--config", "out/align.json", status=2)
-    assert "align.json does not tell the options of its run" in done.stderr
+    assert "align.json does not hold the options of its run" in done.stderr
 
 
 def test_relative_paths_start_at_the_folder_of_the_file(

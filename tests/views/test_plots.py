@@ -294,7 +294,7 @@ def test_a_saved_report_may_hold_anything(files, report):
     save_mapper(mapper, files / "odd")
     result = plot(files, "lambda", "@odd", "-o", "@x.svg")
     assert result.exit_code == 2, result.exception
-    assert result.output.startswith("This mapper's report does not tell how lambda was chosen")
+    assert result.output.startswith("This mapper's report does not hold how lambda was chosen")
     assert not (files / "x.svg").exists()
 
 

@@ -57,7 +57,7 @@ class FastTextModel:
     longest: int  # and of the longest
     buckets: int
     head: bytes = b""  # the file up to the dictionary's words; none of a model in memory
-    is_classifier: bool = False  # trained to tell labels; its output matrix matters
+    is_classifier: bool = False  # trained to predict labels; its output matrix matters
 
     @cached_property
     def row_of(self) -> dict[bytes, int]:
@@ -121,7 +121,7 @@ class FastTextModel:
 
 
 def is_fasttext_model(path: Path) -> bool:
-    """Tell whether a file begins as fastText's models do."""
+    """True if a file begins as fastText's models do."""
     with path.open("rb") as stream:
         return stream.read(4) == MAGIC.to_bytes(4, "little")
 

@@ -159,8 +159,8 @@ def _write_words(path: Path, embeddings: Embeddings) -> None:
 def _affine_map(embeddings: Embeddings) -> RowFunction | None:
     """Return the affine map behind mapped embeddings, None for raw ones; others are refused.
 
-    Vectors that are exported at unit length are told by their direction: the model's have lengths
-    of their own.
+    Vectors that are exported at unit length are recognized by their direction: the model's have
+    lengths of their own.
     """
     functions = embeddings.rows.functions
     if not functions:

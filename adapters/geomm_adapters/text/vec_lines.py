@@ -228,7 +228,7 @@ def numbers_at_end(word: bytes, integers: bool = False) -> int:
 
 
 def ends_in_returns(text: bytes) -> bool:
-    """Tell whether a carriage return follows a number: lines then end in it, not in a line feed."""
+    """True if a carriage return follows a number: lines then end in it, not in a line feed."""
     return _NUMBER_AND_RETURN.search(text) is not None
 
 

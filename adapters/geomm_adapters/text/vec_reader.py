@@ -60,7 +60,7 @@ class VecReader:
 
     def __iter__(self) -> Iterator[tuple[list[str], npt.NDArray[np.float32]]]:
         nothing = np.empty((0, self._dimension), np.float32)
-        yield [], nothing  # tells the dimension, if nothing else does
+        yield [], nothing  # shows the dimension, if nothing else does
         while (wanted := self._wanted()) != 0:
             block = self._blocks.take(wanted, self._dimension)
             if not block:
