@@ -12,7 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOGS_AFTER = 10.0  # seconds that a run lasts before its lines are shown unasked
-LONG_STAGE = 1.0  # seconds; lines of shorter stages are shown only if asked for
-
 logger = logging.getLogger("geomm_plugin")
 _is_verbose: ContextVar[bool] = ContextVar("is_verbose", default=False)
 _display: ContextVar[Progress | None] = ContextVar("display", default=None)
 
 
 @contextmanager
-def shown(quiet: bool = False) -> Iterator[None]:
+def shown(
+    quiet: bool = False,
+    after: float = 10.0,  # seconds that a run lasts before its lines are shown unasked
+    shortest: float = 1.0,  # seconds; lines of shorter stages are shown only if asked for
+) -> Iterator[None]:
     """Show the tasks below on standard error: bars on a terminal, else lines."""
-    if quiet or _is_verbose.get() or not sys.stderr.isatty():
-        with _logged(0.0 if _is_verbose.get() else LOGS_AFTER, quiet and not _is_verbose.get()):
+    is_verbose = _is_verbose.get()
+    if quiet or is_verbose or not sys.stderr.isatty():
+        late = _logged(0.0 if is_verbose else after, shortest)
+        with late if is_verbose or not quiet else nullcontext():
             yield
         return
     from rich import progress as bars
@@ -69,12 +72,9 @@ def verbose() -> Iterator[None]:
 
 
 @contextmanager
-def _logged(after: float, quiet: bool) -> Iterator[None]:
+def _logged(after: float, shortest: float) -> Iterator[None]:
     """Write what is logged to standard error, once some seconds have passed."""
-    if quiet:
-        yield
-        return
-    handler, level = _LateHandler(after), logger.level
+    handler, level = _LateHandler(after, shortest), logger.level
     logger.addHandler(handler)
     logger.setLevel(min(level or logging.INFO, logging.INFO))
     try:
@@ -87,11 +87,11 @@ def _logged(after: float, quiet: bool) -> Iterator[None]:
 class _LateHandler(logging.StreamHandler[TextIO]):
     """Keeps lines until so many seconds have passed; then they come, and all others at once."""
 
-    def __init__(self, after: float):
+    def __init__(self, after: float, shortest: float):
         super().__init__(sys.stderr)
         self.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
         self._shown_from = time.monotonic() + after
-        self._shortest = LONG_STAGE if after else 0.0
+        self._shortest = shortest if after else 0.0
         self._kept: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -106,12 +106,11 @@ def test_stages_are_logged_with_how_much_and_how_long(caplog):
 
 
 @pytest.mark.parametrize("after", [0.0, 1000.0])
-def test_without_a_terminal_lines_come_once_a_run_is_long(capsys, monkeypatch, after):
-    monkeypatch.setattr(progress, "LOGS_AFTER", after)
-    with progress.shown(), progress.task("Fitting"):
+def test_without_a_terminal_lines_come_once_a_run_is_long(capsys, after):
+    with progress.shown(after=after), progress.task("Fitting"):
         pass
     assert ("Fitting: " in capsys.readouterr().err) == (after == 0)
-    with progress.shown(quiet=True), progress.task("Fitting"):
+    with progress.shown(quiet=True, after=after), progress.task("Fitting"):
         pass
     with progress.task("Fitting"):
         pass
@@ -119,10 +118,8 @@ def test_without_a_terminal_lines_come_once_a_run_is_long(capsys, monkeypatch, a
 
 
 @pytest.mark.parametrize("shortest", [0.0, 1000.0])
-def test_unasked_lines_are_of_long_stages_only(capsys, monkeypatch, shortest):
-    monkeypatch.setattr(progress, "LOGS_AFTER", 1e-9)
-    monkeypatch.setattr(progress, "LONG_STAGE", shortest)
-    with progress.shown():
+def test_unasked_lines_are_of_long_stages_only(capsys, shortest):
+    with progress.shown(after=1e-9, shortest=shortest):
         with progress.task("Fitting"):
             pass
         progress.logger.info("Half is done.")

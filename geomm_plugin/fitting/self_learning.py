@@ -48,15 +48,23 @@ from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval.both_ways import Shortlist
 
-CHANCE_ERRORS = 2  # standard errors by which P@1 may rise or fall by chance
-FIRST_WORDS = 10_000  # the vocabulary of all searches but the last, six times as fast as the last
-ROUNDS_A_SEARCH = 3  # that learn from what it listed; in more of them maps only fit their lists
-MIN_ROUND_GAIN = 5e-3  # of the mean CSLS from round to round, relative; a smaller rise is none
-MIN_SEARCH_GAIN = 0.02  # by the rounds of one search, to be worth another
-
 # From vectors, pairs, and pairs held out to choose parameters by (see `SelfLearner.learner`).
 Learner: TypeAlias = Callable[[Vectors, Pairs, Pairs | None], LinearMapper]
 OnRound: TypeAlias = Callable[[float], None]  # is called after each round with its mean CSLS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How the loop goes on, and what is a gain to it."""
+
+    first_words: int = 10_000  # of all searches but the last, six times as fast as the last
+    rounds_a_search: int = 3  # that learn from what it listed; in more, maps only fit their lists
+    min_round_gain: float = 5e-3  # of the mean CSLS from round to round, relative
+    min_search_gain: float = 0.02  # by the rounds of one search, to be worth another
+    chance_errors: float = 2  # standard errors by which P@1 may rise or fall by chance
+
+
+PACE = Pace()
 
 
 @dataclass(frozen=True)
@@ -161,8 +169,9 @@ class Fits:
 class Loop:
     """Fits after the plain one, and which of them is kept: `fits[kept]`."""
 
-    def __init__(self, make: Fits, max_rounds: int, on_round: OnRound):
+    def __init__(self, make: Fits, max_rounds: int, on_round: OnRound, pace: Pace = PACE):
         self.make = make
+        self.pace = pace
         self.max_rounds = max_rounds
         self.on_round = on_round
         self.fits: list[Fit] = [make.plain()]
@@ -171,12 +180,12 @@ class Loop:
 
     def run(self, words: int) -> None:
         """Learn among few words, then among all that are asked for."""
-        self._learn_among(min(words, FIRST_WORDS))
-        if self.kept and words > FIRST_WORDS:
+        self._learn_among(min(words, self.pace.first_words))
+        if self.kept and words > self.pace.first_words:
             self._learn_among(words)
         if self.kept > 1:
             self.fits[self.kept] = self.make.judged(self.fits[self.kept])
-        if change_beyond_chance(self.fits[self.kept], self.fits[0]) < 0:
+        if self._change(self.fits[self.kept]) < 0:
             self.kept = 0
 
     def _learn_among(self, words: int) -> None:
@@ -188,7 +197,7 @@ class Loop:
                 self.kept = last
                 return
             last, searched = self.kept, induced.mean_csls
-            if not rises(self._learn_from(induced), searched, MIN_SEARCH_GAIN):
+            if not rises(self._learn_from(induced), searched, self.pace.min_search_gain):
                 return
 
     def _learn_from(self, induced: Induced) -> float:
@@ -199,11 +208,11 @@ class Loop:
 
         for number, each in enumerate(rounds(induced, self._learn, among_the_listed), 1):
             last = each.pairs.mean_csls
-            if self.is_over or number == ROUNDS_A_SEARCH:
+            if self.is_over or number == self.pace.rounds_a_search:
                 break
             if each.found.mean_csls < last:
                 self.kept -= 1
-            if not rises(each.found.mean_csls, last, MIN_ROUND_GAIN):
+            if not rises(each.found.mean_csls, last, self.pace.min_round_gain):
                 return each.found.mean_csls
         return last
 
@@ -213,12 +222,16 @@ class Loop:
         new = self.make.judged(new) if is_first else new
         self.fits.append(new)
         self.is_over = len(self.fits) > self.max_rounds
-        if is_first and change_beyond_chance(new, self.fits[0]) < 1:
+        if is_first and self._change(new) < 1:
             self.is_over = True
         else:
             self.kept = len(self.fits) - 1
         self.on_round(induced.mean_csls)
         return new
+
+    def _change(self, new: Fit) -> int:
+        """Return whether a fit gains (1) or loses (-1) against the plain one beyond chance."""
+        return change_beyond_chance(new, self.fits[0], self.pace.chance_errors)
 
 
 def published_loop(
@@ -267,7 +280,7 @@ def translated_share(induced: Induced, validation: Pairs) -> float:
     return float(np.mean(hits)) if hits else 0.0
 
 
-def change_beyond_chance(new: Fit, plain: Fit) -> int:
+def change_beyond_chance(new: Fit, plain: Fit, errors: float = PACE.chance_errors) -> int:
     """Return 1 if a fit beats the plain one on held-out words by more than chance, -1 if it falls.
 
     0 is within chance. Without such words the loop may go on, as if it had gained.
@@ -275,7 +288,7 @@ def change_beyond_chance(new: Fit, plain: Fit) -> int:
     if new.hits is None or plain.hits is None:
         return 1
     gain, error = new.hits.gain(plain.hits)
-    return int(np.sign(gain)) if abs(gain) > CHANCE_ERRORS * error else 0
+    return int(np.sign(gain)) if abs(gain) > errors * error else 0
 
 
 def with_chosen_regularization(mapper: LinearMapper, report: FitReport) -> LinearMapper:
@@ -296,6 +309,7 @@ class SelfLearner(UnsupervisedMapper):
     """A method with self-learning around it: write learner(); the loop is given."""
 
     supervised: ClassVar[str] = "the same without seeds"
+    pace: ClassVar[Pace] = PACE
 
     # how pairs are found; "union": both directions; "paper": union, ended by validation words
     induction: Literal["mutual", "union", "paper"] = "mutual"
@@ -375,6 +389,7 @@ class SelfLearner(UnsupervisedMapper):
         folds = divide(pairs, self.held_out, self.seed, 1 if self.joint else MOST_FOLDS)
         cross_fit = CrossFit(vectors, folds) if folds and self.max_rounds else None
         how: Induction = "mutual" if self.induction == "mutual" else "union"
-        loop = Loop(Fits(self.learner, vectors, pairs, how, cross_fit), self.max_rounds, on_round)
+        make = Fits(self.learner, vectors, pairs, how, cross_fit)
+        loop = Loop(make, self.max_rounds, on_round, self.pace)
         loop.run(words)
         return loop.fits, loop.kept, loop.fits[loop.kept]

@@ -14,10 +14,11 @@ from geomm_plugin.fit_report import FitReport, RoundReport
 from geomm_plugin.fitting.held_out import CrossFit, HeldOutHits, divide
 from geomm_plugin.fitting.induction import Induced, induce
 from geomm_plugin.fitting.self_learning import (
-    ROUNDS_A_SEARCH,
+    PACE,
     Fit,
     Fits,
     Loop,
+    Pace,
     change_beyond_chance,
     rises,
     translated_share,
@@ -85,17 +86,22 @@ def test_if_no_round_helps_it_is_the_plain_method():
 
 
 @pytest.mark.parametrize("name", ["procrustes_semi", "geomm_semi"])
-def test_few_words_are_learnt_first_and_then_all(name, monkeypatch):
-    monkeypatch.setattr("geomm_plugin.fitting.self_learning.FIRST_WORDS", 100)
+def test_few_words_are_learnt_first_and_then_all(name):
     toy = make_toy(words=400, dimension=20, noise=0.5, pairs=12)
-    learnt = toy.fit(get_mapper(name))
+
+    def learn(**params):
+        mapper = get_mapper(name, **params)
+        mapper.pace = Pace(first_words=100)
+        return toy.fit(mapper)
+
+    learnt = learn()
     plain, *rounds = learnt.report_.rounds
     assert plain.words == plain.pairs_induced == 0 and plain.mean_csls is None
     words = [told.words for told in rounds]
     assert set(words) == {100, 400} and words == sorted(words) and words.count(400) <= 3
     assert len(rounds) < learnt.max_rounds
     assert learnt.report_.kept_round >= len(rounds) - 1 and precision(learnt, toy) > 0.9
-    cut = toy.fit(get_mapper(name, max_rounds=2, vocabulary=100)).report_.rounds
+    cut = learn(max_rounds=2, vocabulary=100).report_.rounds
     assert [told.mean_csls for told in cut[1:]] == [told.mean_csls for told in rounds[:2]]
 
 
@@ -322,7 +328,7 @@ def test_rounds_go_on_while_they_raise_the_mean_and_the_best_is_kept():
     assert 4 <= loop.kept == len(loop.fits) - 1
     means = [each.summary.mean_csls for each in loop.fits[1:]]
     assert means == sorted(means)
-    assert len(loop.fits) < 4 + 2 * ROUNDS_A_SEARCH, "a plateau ends the loop"
+    assert len(loop.fits) < 4 + 2 * PACE.rounds_a_search, "a plateau ends the loop"
 
 
 def test_maps_whose_mean_fell_are_dropped():

@@ -8,6 +8,7 @@ from geomm_plugin.fit_report import ALL_DICTIONARIES, FitReport
 from geomm_plugin.fitting.held_out import Pool
 from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.fitting.latent import latent_maps
+from geomm_plugin.fitting.self_learning import Pace
 from geomm_plugin.mappers import GeoMM, GeoMMMultiSemi, GeoMMSemi
 from geomm_plugin.mappers.geomm_semi import ScaledGeoMM
 from geomm_plugin.testing import make_toy
@@ -58,7 +59,6 @@ def test_lambda_of_a_shared_metric_is_multiplied_by_the_number_of_dictionaries()
 
 
 def test_the_maps_kept_are_fitted_to_the_whole_dictionary_and_lambda_to_a_part(monkeypatch):
-    monkeypatch.setattr("geomm_plugin.fitting.self_learning.CHANCE_ERRORS", 0)  # any gain is kept
     toy = make_toy(words=1500, dimension=30, pairs=520, noise=0.7)
     fitted, learn = [], ScaledGeoMM.learn
 
@@ -68,7 +68,9 @@ def test_the_maps_kept_are_fitted_to_the_whole_dictionary_and_lambda_to_a_part(m
         return maps
 
     monkeypatch.setattr(ScaledGeoMM, "learn", watched)
-    mapper = toy.fit(GeoMMSemi())
+    semi = GeoMMSemi()
+    semi.pace = Pace(chance_errors=0)  # any gain is kept
+    mapper = toy.fit(semi)
     kept = mapper.report_.kept_round
     assert kept > 0
     (chosen, pairs), *others = [

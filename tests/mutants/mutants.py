@@ -442,8 +442,7 @@ MUTANTS = (
     Mutant(
         "held-out words have no veto on the last round",
         "geomm_plugin/fitting/self_learning.py",
-        "        if change_beyond_chance(self.fits[self.kept], self.fits[0]) < 0:\n"
-        "            self.kept = 0\n",
+        "        if self._change(self.fits[self.kept]) < 0:\n            self.kept = 0\n",
         "",
         "tests/fitting/test_self_learning.py -k veto",
     ),

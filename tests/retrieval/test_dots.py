@@ -2,7 +2,6 @@ import tracemalloc
 
 import numpy as np
 
-from geomm_plugin.retrieval.exact import dots
 from geomm_plugin.retrieval.exact.dots import exact_dots
 
 
@@ -12,13 +11,12 @@ def pairs(count, dimension):
     return x, random.integers(50, size=count), z, random.integers(50, size=count)
 
 
-def test_exact_dots_are_the_same_in_any_blocks(monkeypatch):
+def test_exact_dots_are_the_same_in_any_blocks():
     x, rows, z, columns = pairs(999, 33)
     whole = exact_dots(x, rows, z, columns)
     assert np.allclose(whole, (x[rows].astype(float) * z[columns]).sum(axis=1))
     for numbers in (1, 33 * 7, 33 * 998):
-        monkeypatch.setattr(dots, "NUMBERS_AT_A_TIME", numbers)
-        assert np.array_equal(exact_dots(x, rows, z, columns), whole)
+        assert np.array_equal(exact_dots(x, rows, z, columns, numbers), whole)
 
 
 def test_exact_dots_of_long_rows_stay_small():

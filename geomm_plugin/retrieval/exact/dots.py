@@ -27,11 +27,15 @@ def rounding(dimension: int) -> float:
 
 
 def exact_dots(
-    left: Matrix, left_rows: RowIndices, right: Matrix, right_rows: RowIndices
+    left: Matrix,
+    left_rows: RowIndices,
+    right: Matrix,
+    right_rows: RowIndices,
+    at_a_time: int = NUMBERS_AT_A_TIME,
 ) -> Vector:
-    """Return left[i] . right[j] for paired row numbers, in float64."""
+    """Return left[i] . right[j] for paired row numbers, in float64; so many numbers at a time."""
     dots = np.empty(len(left_rows))
-    pairs = max(1, NUMBERS_AT_A_TIME // max(1, left.shape[1]))
+    pairs = max(1, at_a_time // max(1, left.shape[1]))
     for part in slices(len(left_rows), pairs):
         # Converted first: a buffered conversion inside einsum would split rows by their position.
         x = left[left_rows[part]].astype(np.float64)
