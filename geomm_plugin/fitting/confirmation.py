@@ -1,6 +1,6 @@
 """[fit] Whether maps found translations, as far as can be said without a dictionary.
 
-With the mutual pairs of the maps in two random halves, and cognates, words of alike spelling:
+With the mutual pairs of the maps in two random halves, and cognates, words of similar spelling:
 
     R = rotation fitted on one half, and for three rounds on what its own words pair up to
     split-half agreement = share of the other half whose best by CSLS after R is its partner
@@ -49,7 +49,7 @@ def doubt(agreement: float, needed: float, cognates: float | None) -> str:
         return f"{agreement:.0%} of its pairs are confirmed by the others, {needed:.0%} are needed"
     if cognates is not None and not cognates >= MIN_COGNATE_PRECISION:
         return (
-            f"{cognates:.0%} of the words spelt alike are translated as each other, "
+            f"{cognates:.0%} of the cognates are translated as each other, "
             f"{MIN_COGNATE_PRECISION:.0%} are needed; does every word stand beside its own vector?"
         )
     return ""

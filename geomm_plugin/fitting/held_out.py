@@ -156,7 +156,7 @@ class Descending(LinearMapper):
 
     @abstractmethod
     def descent(self, edge: Edge, report: FitReport, count: int) -> Iterator[tuple[Any, float]]:
-        """Yield the start and what so many steps reach at most, each with its loss."""
+        """Yield the start and what up to `count` steps reach, each with its loss."""
 
     def descend(
         self,

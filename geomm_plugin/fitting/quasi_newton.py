@@ -59,7 +59,7 @@ class JointSolution:
     reason: str
 
     def run(self, solver: str) -> SolverRun:
-        """Tell it without the point."""
+        """Return the record of the search, without the point."""
         return SolverRun(solver, self.iterations, self.reason, self.cost)
 
 

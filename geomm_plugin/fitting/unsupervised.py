@@ -122,7 +122,7 @@ class UnsupervisedMapper(LinearMapper):
         if failed:
             message = (
                 f"{self.name} found no translations without a dictionary ({'; '.join(failed)}). "
-                "Ways out: start from words spelt alike (seeds=cognates or seeds=identical), or "
+                "Ways out: start from similar spelling (seeds=cognates or seeds=identical), or "
                 "give a dictionary of a hundred pairs to geomm_plus; on_failure='warn' goes on."
             )
             if self.on_failure == "error":

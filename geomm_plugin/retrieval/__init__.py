@@ -1,7 +1,7 @@
 """[retrieve] Which target words are nearest to a source word: cosine, CSLS, inverted softmax.
 
 These three rank targets by cos(x, z) - bias(z), and share one exact search (`BiasedIndex`).
-`reranked` adds what letters tell to any of them.
+`reranked` adds letters to any of them.
 """
 
 from __future__ import annotations

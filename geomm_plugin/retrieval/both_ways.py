@@ -38,7 +38,7 @@ from geomm_plugin.retrieval.interface import BestNeighbors, PairBonus
 from geomm_plugin.retrieval.unit_rows import AnyRows, UnitRows, as_unit_rows
 from geomm_plugin.work import compute_pool, each_part, pool_size
 
-BEST_BY_CSLS = 4  # so many of the best are listed: more than rounding may confuse
+BEST_BY_CSLS = 4  # of the best are listed: more than rounding may confuse
 
 LENGTH_SHARE = 0.95  # of the squared length of all rows, which the directions keep
 LEAST_ROWS = 2000  # of either language; fewer are compared in all directions
@@ -46,7 +46,7 @@ LISTED = 30  # nearest rows by the cheap products
 AVERAGED = 10  # neighbours in the means of CSLS; every list holds more
 LISTS_AT_A_TIME = 64  # that are multiplied: 2 MB at d = 300
 
-SAMPLED = 8  # one of so many rows gives the floors
+SAMPLED = 8  # the floors are those of every 8th row
 LEAST_NEAR = 12  # rows of the sample that reach a floor: more than CSLS averages
 MAX_NEAR_FACTOR = 8  # times as many near rows as expected: many are equal
 COLUMNS_A_PART = 2048

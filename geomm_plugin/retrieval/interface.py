@@ -38,7 +38,7 @@ class BestNeighbors:
 
 @dataclass(frozen=True)
 class PairBonus:
-    """What is added to the CSLS of some pairs of rows, such as those that are spelt alike."""
+    """What is added to the CSLS of some pairs of rows, such as those of similar spelling."""
 
     source: RowIndices
     target: RowIndices
@@ -71,21 +71,21 @@ class Index(ABC):
         gold
             For each query the rows of its correct targets, at least one.
         depth
-            Ranks past this one need not be told apart: they come back as depth + 1. Most words
+            Deeper ranks all come back as depth + 1. Most words
             are found near the top, so that a small depth saves most of the work.
         """
 
     def pair_scores(
         self, queries: AnyRows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
     ) -> Vector:
-        """Return the scores of pairs (query, target), as search tells them.
+        """Return the scores of pairs (query, target), as search returns them.
 
         This one ranks all targets; an index that can score a pair by itself does so.
 
         Parameters
         ----------
         least
-            A score that each pair should have; those of pairs that have less need not be told.
+            A score that each pair should have; those of pairs that have less are not needed.
         """
         scores = np.empty(len(rows))
         every = as_unit_rows(queries, "query")

@@ -5,7 +5,7 @@
                             language, in float64; for each language and k one array (safetensors)
 
 An array is found by what it was computed from: the hashes of both languages' unit rows, and k. So
-one of other vectors is never used, wherever the files were moved, and whoever replaced one of them.
+one of other vectors is never used, also after files were moved or replaced.
 The file may be damaged: nothing but plain numbers between -1 and 1 is taken from it. One of another
 user than the files' own, in a folder that all may write to, is not used: its numbers may be wrong.
 """

@@ -93,7 +93,7 @@ def _equal(one: RowPairs, other: RowPairs) -> bool:
 
 
 def _languages(sources: int, targets: int) -> tuple[Language, Language]:
-    """Return two rotations of one cloud whose words are spelt alike, or are the same numbers."""
+    """Return two rotations of one cloud, whose words are the same letters or numbers."""
     words = [
         str(1900 + number)
         if number % 5 == 0

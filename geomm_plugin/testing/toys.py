@@ -29,7 +29,7 @@ class Toy:
         """Fit a mapper, or the one of a name with parameters, on this toy.
 
         Mappers that need no dictionary get none, and go on where they find no translations: a toy
-        is too small to tell.
+        is too small for that.
         """
         chosen = get_mapper(mapper, **params) if isinstance(mapper, str) else mapper
         if chosen.needs_dictionary:

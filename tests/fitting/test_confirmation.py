@@ -61,7 +61,7 @@ def test_rotations_need_more_pairs_than_other_maps():
         (0.75, 0.75, None, "$"),
         (0.9, 0.5, 0.05, "$"),
         (0.74, 0.75, None, "74% of its pairs are confirmed by the others, 75% are needed"),
-        (0.9, 0.5, 0.04, "4% of the words spelt alike .* 5% are needed; does"),
+        (0.9, 0.5, 0.04, "4% of the cognates .* 5% are needed; does"),
         (0.4, 0.5, 0.6, "40% of its pairs .* 50% are needed"),
         (float("nan"), 0.5, None, "nan% of its pairs"),
     ],
@@ -75,7 +75,7 @@ def test_vectors_of_other_words_are_refused_though_they_align():
     order = np.random.default_rng(1).permutation(200)
     both["b"] = Language([both["b"].words[row] for row in order], both["b"].vectors)
     report = FitReport(recover={"a-b": 1.0})
-    with pytest.raises(UnsupervisedError, match="a-b: 0% of the words spelt alike.*own vector"):
+    with pytest.raises(UnsupervisedError, match="a-b: 0% of the cognates.*own vector"):
         get_mapper("icp").confirm(both, maps, [EDGE], report)
     assert report.witnessed["a-b"] < 0.05
     with pytest.warns(UserWarning, match="icp found no translations"):

@@ -1,8 +1,8 @@
-"""Pairs by adversarial training: a map whose output a discriminator cannot tell from the target.
+"""Pairs by adversarial training: a map whose output a discriminator takes for the target.
 
     min over W of max over D of   mean log D(x W) + mean log (1 - D(z))
 
-D is a network with two hidden layers that tells mapped source words from target words; W is moved
+D is a network with two hidden layers that separates mapped source from target words; W is moved
 so that it fails, and pulled towards a rotation, W = (1 + beta) W - beta W W'W. After each epoch the
 mean CSLS of the best translations says how good W is; the best W is taken. It is unstable: another
 `seed` may succeed. Here the game is played on the principal axes of few frequent words: the

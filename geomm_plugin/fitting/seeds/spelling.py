@@ -95,7 +95,7 @@ class Cognates(Seed):
     name: ClassVar[str] = "cognates"
     by_spelling: ClassVar[bool] = True
     words: Annotated[int, AtLeast(1)] = FREQUENT_WORDS  # of each language
-    cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # pairs are spelt more alike than this
+    cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # least similarity of spelling
     letters: Annotated[float, AtLeast(0)] = 0.5  # weight of the bonus; 0: the pairs alone
 
     def pairs(self, source: Language, target: Language) -> RowPairs:
@@ -106,7 +106,7 @@ class Cognates(Seed):
         return weighted_pairs(rows, columns, cosines)
 
     def raised(self, source: Language, target: Language) -> PairBonus | None:
-        """Return words spelt alike, with their bonus."""
+        """Return words of similar spelling, with their bonus."""
         if not self.letters:
             return None
         rows, columns, cosines = alike_rows(
@@ -132,7 +132,7 @@ def cognates(
     max_words
         How many of the most frequent words of each language are compared.
     min_cosine
-        Pairs are spelt more alike than this; 1 is the same spelling.
+        Pairs are of more similar spelling than this; 1 is the same spelling.
     """
     here = list(as_embeddings(source).row_of)[:max_words]
     there = list(as_embeddings(target).row_of)[:max_words]
@@ -152,7 +152,7 @@ def cognate_rows(
 def alike_rows(
     source: Sequence[str], target: Sequence[str], min_cosine: float, count: int
 ) -> tuple[RowIndices, RowIndices, Vector]:
-    """Return (source row, target row, g) of words spelt alike, at most `count` for each word."""
+    """Return (source row, target row, g) of words of similar spelling, `count` a word at most."""
     here = np.array([row for row, word in enumerate(source) if _is_long(word)], np.intp)
     there = np.array([row for row, word in enumerate(target) if _is_long(word)], np.intp)
     ngrams = Ngrams.of([source[row] for row in here], [target[row] for row in there])

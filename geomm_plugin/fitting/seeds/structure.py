@@ -13,7 +13,7 @@ its row of K^p, sorted, in few quantiles, and normalized:
         + spelling g(i, j)
 
   F and H of both languages; L says how likely a pair is before any structure is compared, each term
-  over its standard deviation, with i, j the ranks of the words and g how alike they are spelt.
+  over its standard deviation, with i, j the ranks of the words and g how similar their spelling is.
   Solved by M = F' P H, P = Sinkhorn((F M H' / std + L) / eps), with eps falling from 1 to 0.05.
   Alvarez-Melis and Jaakkola: "Gromov-Wasserstein Alignment of Word Embedding Spaces", EMNLP 2018,
   for the problem; the prior by frequency and the root are this package's own (docs, "No

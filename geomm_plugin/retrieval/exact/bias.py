@@ -88,13 +88,13 @@ class Bias(ABC):
         missing = np.flatnonzero(np.isnan(self._values))
         if not len(missing) or not questions:
             return
-        pays = self.policy.bounds
-        if pays is None:
+        is_cheap = self.policy.bounds
+        if is_cheap is None:
             cost = 0.0 if self._bounded else self.cost_of_bound()
-            pays = cost <= MAX_BOUND_COST_SHARE * len(missing) * len(
+            is_cheap = cost <= MAX_BOUND_COST_SHARE * len(missing) * len(
                 self.source
             ) and questions <= MAX_QUESTIONS_PER_TARGET * len(missing)
-        if not pays:
+        if not is_cheap:
             self.exact(missing)
         elif not self._bounded:
             self.lower = np.fmax(self.lower, self.bound().astype(np.float32))

@@ -63,7 +63,7 @@ class BiasedIndex(Index):
     def pair_scores(
         self, queries: AnyRows, rows: RowIndices, columns: RowIndices, least: Vector | None = None
     ) -> Vector:
-        """Return the scores of pairs (query, target), as search tells them.
+        """Return the scores of pairs (query, target), as search returns them.
 
         Pairs whose bound shows that they have less than `least` come back as -inf.
         """
@@ -108,7 +108,7 @@ class BiasedIndex(Index):
         return ranks
 
     def _for_each_part(self, count: int, find: Callable[[slice], None]) -> None:
-        """Go through so many queries; a pool divides them, once there is no bias left to learn."""
+        """Go through the queries; a pool divides them, once there is no bias left to learn."""
         parts = list(self.tiles.of_rows(count))
         if not self.bias.is_known:
             for part in progress.over("Retrieving", parts, "blocks"):

@@ -37,7 +37,7 @@ COLUMNS_IN_CACHE = 512
 
 
 def cells_for(rows: int) -> int:
-    """Return how many cells so many rows are divided into: 2 sqrt(rows)."""
+    """Return how many cells rows are divided into: 2 sqrt(rows)."""
     return max(1, min(rows, round(2 * math.sqrt(rows))))
 
 

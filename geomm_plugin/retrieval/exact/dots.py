@@ -33,7 +33,7 @@ def exact_dots(
     right_rows: RowIndices,
     at_a_time: int = NUMBERS_AT_A_TIME,
 ) -> Vector:
-    """Return left[i] . right[j] for paired row numbers, in float64; so many numbers at a time."""
+    """Return left[i] . right[j] for paired rows, in float64; `at_a_time` numbers in memory."""
     dots = np.empty(len(left_rows))
     pairs = max(1, at_a_time // max(1, left.shape[1]))
     for part in slices(len(left_rows), pairs):

@@ -5,7 +5,7 @@ r_S(z) is the largest mean over k source words, so that any k of them give a bou
     r_S(z)  >=  mean over x in K of cos(x, z)  =  m_K . z,    m_K the mean of the k rows of K
 
 For few queries, K are the neighbours of the targets nearest to them: one product with all targets
-bounds those that may win, and the rest stays unknown. For many, cells of a quantizer tell K.
+bounds those that may win, and the rest stays unknown. For many, cells of a quantizer give K.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they co
 MAX_SKETCH_WORK_SHARE = 0.7  # a sketch must save at least 30 % of the work
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
-MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which a round would tell little new
+MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which another round adds little
 NEAR_ROUNDS = 2  # each begins with the targets that the bounds of the one before leave in front
 MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
 
@@ -66,13 +66,13 @@ class NeighborhoodBias(Bias):
 
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
-        if questions and queries is not None and self._near_pays(len(queries)):
+        if questions and queries is not None and self._near_is_cheap(len(queries)):
             for _ in range(NEAR_ROUNDS):
                 self._bound_near(queries)
         else:
             super().prepare(questions)
 
-    def _near_pays(self, queries: int) -> bool:
+    def _near_is_cheap(self, queries: int) -> bool:
         """Whether bounds from the neighbours of leading targets cost less than any others."""
         if self._bounded or self.is_known:
             return False
@@ -116,8 +116,8 @@ class NeighborhoodBias(Bias):
     def compute(self, rows: RowIndices) -> Vector:
         """Return r_S(z) / 2."""
         share = self.cost_of_bound() / (len(rows) * len(self.source))
-        pays = share < MAX_BOUND_WORK_SHARE and self.policy.bounds is not False
-        if self._floor is None and (pays or self.policy.sketch):
+        is_cheap = share < MAX_BOUND_WORK_SHARE and self.policy.bounds is not False
+        if self._floor is None and (is_cheap or self.policy.sketch):
             self.bound()
         sketch, order = None, np.arange(len(rows))
         if self._floor is not None:

@@ -146,7 +146,7 @@ def best_means(
 def _crowded_best(queries: Matrix, vectors: Matrix, k: int, reach: Vector, tiles: Tiles) -> Matrix:
     """Return the k largest query . vector in order, where many vectors are (nearly) equal.
 
-    A float32 product cannot tell such vectors apart. A float64 one leaves few, besides those that
+    A float32 product cannot order such vectors. A float64 one leaves few, besides those that
     are equal, of which one speaks for all.
     """
     best = np.full((len(queries), k), -np.inf)
