@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 import warnings
 from codecs import BOM_UTF8
@@ -55,6 +56,14 @@ class Dictionary(list[tuple[str, str]]):
         """Return the same pairs read from the other language."""
         return Dictionary([(word, other) for other, word in self], self.files)
 
+    def sha256(self) -> str:
+        """Return the hash of its different pairs, sorted, one a line with a tab between the words.
+
+        `LC_ALL=C sort -u FILE | sha256sum` prints it for a file of just that form.
+        """
+        lines = {f"{a}\t{b}\n".encode("utf-8", "surrogatepass") for a, b in self}
+        return hashlib.sha256(b"".join(sorted(lines))).hexdigest()
+
 
 # What as_dictionary() understands, and the same by pair of languages.
 DictionaryLike: TypeAlias = (
@@ -74,6 +83,7 @@ class RowPairs:
     missing_target: tuple[str, ...] = field(default=())
     labels: Vector | None = None  # weight of each pair, 1 on average; None means all 1
     induced: Mask | None = None  # which pairs a map suggested, not the dictionary; None: none did
+    sha256: str | None = None  # of the dictionary, where these are all its pairs
 
     def __len__(self) -> int:
         return len(self.source)
@@ -341,6 +351,7 @@ def row_pairs(dictionary: Dictionary, source: Embeddings, target: Embeddings) ->
         np.ascontiguousarray(table[:, 1]),
         tuple(missing_source),
         tuple(missing_target),
+        sha256=dictionary.sha256(),
     )
 
 

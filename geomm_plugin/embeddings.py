@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, Vector, as_numbers
-from geomm_plugin.errors import FormatError, UnknownNameError
+from geomm_plugin.errors import FormatError, LanguagesError, UnknownNameError
 from geomm_plugin.rows import RowFunction, Rows
 from geomm_plugin.source_file import SourceFile
 
@@ -236,3 +236,22 @@ def as_embeddings(source: object) -> Embeddings:
         f"Cannot read words and vectors from a {type(source).__name__}{hint}. Give Embeddings, a "
         "gensim KeyedVectors, a mapping of words to vectors, or a pair (words, vectors)."
     )
+
+
+def check_rows(language: str, embeddings: Embeddings) -> None:
+    """Make sure that there are words, and that their numbers are finite."""
+    if not len(embeddings):
+        raise LanguagesError(
+            f"The embeddings of {language} hold no words. Check the file or array that they come "
+            "from."
+        )
+    if embeddings.rows.is_finite:
+        return
+    for number, block in enumerate(embeddings.blocks()):
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            row = number * BLOCK_ROWS + int(np.argmin(finite))
+            raise FormatError(
+                f"The vector of {embeddings.words[row]!r} (row {row} of {language}) holds NaN or "
+                "infinity. Leave the word out, or fix its vector."
+            )

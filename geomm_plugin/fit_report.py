@@ -32,6 +32,7 @@ class PairCounts:
 
     used: Count
     missing: Mapping[str, Count]
+    sha256: str | None = None  # of the dictionary: Dictionary.sha256()
 
     def __str__(self) -> str:
         missing = (f"{count} missing in {language}" for language, count in self.missing.items())
@@ -44,6 +45,21 @@ class Choice:
 
     value: Positive
     scores: Mapping[Positive, Share]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """P@1 on words of a dictionary, each translated by maps that were fitted without it."""
+
+    precision: Share
+    words: Count
+
+    def __str__(self) -> str:
+        """Show it with Wilson's interval: (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)."""
+        p, z2 = self.precision, 1.96**2 / max(self.words, 1)  # z² / n
+        spread = math.sqrt(z2 * p * (1 - p) + z2**2 / 4)
+        low, high = ((p + z2 / 2 + side * spread) / (1 + z2) for side in (-1, 1))
+        return f"{p:.3f} (95 %: {low:.3f} to {high:.3f}), {self.words} words"
 
 
 @dataclass(frozen=True)
@@ -72,12 +88,13 @@ class RoundReport:
 class FitReport:
     """What is known of a fit; `learn` fills in what its method has.
 
-    `pairs`, `regularization` and `solver` are by dictionary ("en-es"), or under ALL_DICTIONARIES.
+    What is by dictionary ("en-es") may stand under ALL_DICTIONARIES.
     """
 
     pairs: dict[str, PairCounts] = field(default_factory=dict)
     hub: str | None = None  # the language that all others were mapped to
     regularization: dict[str, Choice] = field(default_factory=dict)
+    held_out: dict[str, HeldOut] = field(default_factory=dict)
     solver: dict[str, SolverRun] = field(default_factory=dict)
     rounds: list[RoundReport] = field(default_factory=list)  # of self-learning
     kept_round: Count | None = None  # whose maps were kept; 0 is the plain fit
@@ -116,9 +133,22 @@ class FitReport:
 
     def adopt(self, fit: FitReport) -> None:
         """Take over what the report of a fit inside this one says of its maps."""
-        self.hub = fit.hub
+        self.hub, self.held_out = fit.hub, fit.held_out
         self.regularization, self.solver = fit.regularization, fit.solver
         self.extras |= fit.extras
+
+    def facts(self) -> dict[str, str]:
+        """Return for people what the fit learnt from, what it chose and how good it is."""
+        facts: dict[str, str] = {}
+        for pair, counts in self.pairs.items():
+            digest = f", sha256 {counts.sha256[:16]}" if counts.sha256 else ""
+            facts[f"dictionary {pair}"] = f"{counts}{digest}" if counts.used else "none"
+        facts |= {f"started, {pair}": seed for pair, seed in self.seeds.items()}
+        facts |= {f"regularization, {n}": f"{c.value:g}" for n, c in self.regularization.items()}
+        facts |= {f"held-out P@1, {name}": str(found) for name, found in self.held_out.items()}
+        for name, shares in (("recover", self.recover), ("witnessed", self.witnessed)):
+            facts |= {f"{name}, {pair}": f"{share:.2f}" for pair, share in shares.items()}
+        return facts
 
     def choices(self) -> dict[str, Choice]:
         """Return how lambda was chosen; what stands there in another form is a FormatError."""

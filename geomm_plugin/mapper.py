@@ -26,7 +26,7 @@ import numpy as np
 
 from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
-from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddings
+from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddings, check_rows
 from geomm_plugin.errors import (
     DictionaryError,
     FormatError,
@@ -146,19 +146,21 @@ class Mapper(ABC):
         return type(self)(**self.get_params())
 
     def _repr_html_(self) -> str:
-        lines = [[name, repr(value)] for name, value in self.get_params().items()]
-        for pair, choice in report_of(self).regularization.items():
-            lines.append([f"regularization, {pair}", f"{choice.value:g}"])
-        return html_table(("parameter", "value"), lines, f"{type(self).__name__}{self._fitted()}")
+        lines = {name: repr(value) for name, value in self.get_params().items()} | self.facts()
+        return html_table(("parameter", "value"), lines.items(), type(self).__name__)
 
-    def _fitted(self) -> str:
-        """Return the languages that the mapper knows, in brackets, if it is fitted."""
-        languages = getattr(self, "matrices_", None)
-        return f" (fitted: {', '.join(languages)})" if languages else ""
+    def facts(self) -> dict[str, str]:
+        """Return for people what a fit learnt from, chose and scored; nothing before a fit."""
+        languages = ", ".join(sorted(getattr(self, "matrices_", ())))
+        return ({"languages": languages} if languages else {}) | report_of(self).facts()
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         changed = ", ".join(f"{name}={value!r}" for name, value in changed_parameters(self).items())
         return f"{type(self).__name__}({changed})"
+
+    def __repr__(self) -> str:
+        facts = "; ".join(f"{name}: {value}" for name, value in self.facts().items())
+        return f"<{self}; {facts}>" if facts else str(self)
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ class LinearMapper(Mapper):
         languages = {name: as_embeddings(embeddings[name]) for name in sorted(embeddings)}
         pairs = self._given_pairs(languages, dictionaries)
         for language, value in languages.items():
-            _check_rows(language, value)
+            check_rows(language, value)
         with np.errstate(all="ignore"):  # what is not finite is found by looking, below and there
             given = {n: _made_once(value) for n, value in languages.items()}
             normalizer = Normalizer(self.steps()).fit(given)
@@ -419,7 +421,7 @@ def _check_frequency_order(language: str, embeddings: Embeddings) -> None:
 
 def _counts(edge: LanguagePair, pairs: RowPairs) -> PairCounts:
     missing = (len(pairs.missing_source), len(pairs.missing_target))
-    return PairCounts(len(pairs), dict(zip(edge, missing, strict=True)))
+    return PairCounts(len(pairs), dict(zip(edge, missing, strict=True)), pairs.sha256)
 
 
 def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
@@ -443,22 +445,3 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
 def _made_once(embeddings: Embeddings) -> Rows:
     """Return rows that a fit goes over again and again: mapped ones are mapped once."""
     return Rows(embeddings.vectors) if embeddings.rows.functions else embeddings.rows
-
-
-def _check_rows(language: str, embeddings: Embeddings) -> None:
-    """Make sure that there are words, and that their numbers are finite."""
-    if not len(embeddings):
-        raise LanguagesError(
-            f"The embeddings of {language} hold no words. Check the file or array that they come "
-            "from."
-        )
-    if embeddings.rows.is_finite:
-        return
-    for number, block in enumerate(embeddings.blocks()):
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            row = number * BLOCK_ROWS + int(np.argmin(finite))
-            raise FormatError(
-                f"The vector of {embeddings.words[row]!r} (row {row} of {language}) holds NaN or "
-                "infinity. Leave the word out, or fix its vector."
-            )

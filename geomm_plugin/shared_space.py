@@ -115,12 +115,7 @@ class SharedSpace(Mapping[str, Embeddings]):
 
     @overload  # a text is an iterable of texts, but means one word here
     def translate(  # type: ignore[overload-overlap]
-        self,
-        words: str,
-        source: str,
-        target: str,
-        k: int = ...,
-        retrieval: str | Retrieval = ...,
+        self, words: str, source: str, target: str, k: int = ..., retrieval: str | Retrieval = ...
     ) -> list[tuple[str, float]]: ...
     @overload
     def translate(

@@ -2,6 +2,8 @@
 
 The arrays are named after their checksum and written first; mapper.json, which names the checksum,
 then replaces its predecessor in one step. So a folder holds the old mapper or the new one, whole.
+README.md, the card, says for people what the mapper is, in blocks of code, since it is data. One
+that anybody changed is never replaced.
 
 A folder may come from anybody. Nothing in it is run, no file outside it is opened, and what was
 damaged on the way is found: `sha256` is that of the arrays, `checksum` that of the rest of
@@ -12,8 +14,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Collection, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +40,30 @@ from geomm_plugin.registry import get_mapper
 from geomm_plugin.registry.parameters import check_parameters, choice_text
 from geomm_plugin.retrieval.rerank.learnt import Learnt, as_learnt
 from geomm_plugin.shared_space import Reranking
+from geomm_plugin.text import printable
 
 FORMAT = 2  # raised when a newer layout could not be read by older versions
 JSON_NAME = "mapper.json"
+CARD, CARD_MARK = "README.md", b"<!-- Written by geomm"
 ALIGNED, MAPPER_FOLDER = "align.json", "mapper"  # beside aligned files: record and mapper
 NOT_REGISTERED = "not registered"  # in place of the package of a mapper that came with none
 ARRAYS_NAME = "arrays-{}.safetensors"  # of the first sixteen digits of their checksum
 RERANKING_ARRAY = "reranking/{}/{}"  # of the number of the entry, and its own name
+CARD_TEXT = """\
+# Word embeddings in one space
+
+{facts}
+
+To use it, in this folder:
+
+    import geomm_plugin
+
+{use}
+
+The sha256 is that of the dictionary's different pairs, sorted, one a line with a tab. Held-out
+words are the dictionary's; fits without them looked for them among 1,500 frequent ones, and they
+also chose what the fit chose: score on words of your own by `geomm evaluate`.
+"""
 
 
 def save_mapper(mapper: Mapper, path: str | Path) -> None:
@@ -58,6 +81,71 @@ def save_mapper(mapper: Mapper, path: str | Path) -> None:
         for old in path.glob(ARRAYS_NAME.format("*")):
             if old.name not in files:
                 disk.remove_tree(old)
+        write_card(path, mapper)
+
+
+def write_card(folder: Path, mapper: Mapper, aligned: Collection[str] = ()) -> None:
+    """Write the card of a mapper into its folder; a README.md that is no card stays.
+
+    Parameters
+    ----------
+    aligned
+        The languages whose aligned files are in the folder, too.
+    """
+    names = sorted({*getattr(mapper, "matrices_", ()), *aligned}) or ["en", "es"]
+    own = tuple(name for name in names if name not in aligned)  # read from elsewhere
+    use = ['space = geomm_plugin.read_space(".")']
+    if own:
+        read = '{name: geomm_plugin.read_embeddings(f"{name}.vec")'
+        how = 'load_mapper(".").map(vectors)'
+        how = 'SharedSpace({**geomm_plugin.read_space("."), **vectors})' if aligned else how
+        use = [f"vectors = {read} for name in {own[:2]}}}", f"space = geomm_plugin.{how}"]
+    how = ', retrieval="reranked"' if mapper.reranking_ else ""
+    pair = ", ".join(map(repr, (*names, *names)[:2]))
+    use.append(f'print(space.translate("word", {pair}, k=3{how}))')
+    facts = {"mapper": f"{mapper}, {mapper.name} of {package_of(mapper)}"} | mapper.facts()
+    if not report_of(mapper).held_out:
+        facts["held-out P@1"] = "not measured by this mapper"
+    facts["versions"] = ", ".join(map(" ".join, versions().items()))
+    text = CARD_TEXT.format(
+        facts="\n".join(f"    {printable(f'{name}: {value}')}" for name, value in facts.items()),
+        use="\n".join(f"    {line}" for line in use),
+    )
+    path, content = folder / CARD, signed(text.encode("utf-8", "backslashreplace"))
+    if os.path.lexists(path) and not is_card(path):
+        rule = "is not as geomm wrote it, so it stays. Rename it to get the card of this mapper."
+        warnings.warn(f"{path} {rule}", stacklevel=3)
+    elif not path.is_file() or path.read_bytes() != content:
+        with atomic_file(path, follow_links=False) as part:
+            disk.write_file(part, content)
+
+
+def signed(card: bytes) -> bytes:
+    """Return a card below the line that holds its hash, by which changes of it are seen."""
+    return CARD_MARK + f": {hashlib.sha256(card).hexdigest()} -->\n".encode() + card
+
+
+def is_card(path: Path) -> bool:
+    """True for a card that nobody changed since it was written."""
+    content = b"" if path.is_symlink() or not path.is_file() else read_plain_file(path)
+    return content == signed(content.partition(b"\n")[2])
+
+
+def is_changed_card(path: Path) -> bool:
+    """True for a card that is not as it was written, and still says that geomm wrote it."""
+    return path.is_file() and not is_card(path) and read_plain_file(path).startswith(CARD_MARK)
+
+
+def package_of(mapper: Mapper) -> str:
+    """Return the package that registered the class of a mapper, with its version."""
+    is_registered = registry.mappers.get(mapper.name) is type(mapper)
+    return str(registry.mappers.origin(mapper.name)) if is_registered else NOT_REGISTERED
+
+
+def versions() -> dict[str, str]:
+    """Return what decides how numbers are rounded: the versions of Python and of packages."""
+    packages = {name: version(name) for name in ("geomm-plugin", "numpy", "scipy")}
+    return {"python": platform.python_version(), **packages}
 
 
 def mapper_files(mapper: Mapper) -> dict[str, bytes]:
@@ -82,11 +170,10 @@ def mapper_arrays(mapper: Mapper) -> dict[str, npt.NDArray[Any]]:
 
 def describe_mapper(mapper: Mapper, **further: Any) -> str:
     """Return all of a mapper but its arrays, as JSON."""
-    known = registry.mappers.get(mapper.name) is type(mapper)
     description = {
         "format": FORMAT,
         "mapper": mapper.name,
-        "package": str(registry.mappers.origin(mapper.name)) if known else NOT_REGISTERED,
+        "package": package_of(mapper),
         "params": mapper.get_params(),
         "report": report_of(mapper).to_json(times=False),
     }
@@ -112,9 +199,10 @@ def load_mapper(path: str | Path) -> Mapper:
     return read_one_version(lambda: [path / JSON_NAME], lambda: _load_mapper(path))
 
 
-def is_saved_name(name: str) -> bool:
-    """True for the name of a file that a saved mapper consists of."""
-    return name == JSON_NAME or re.fullmatch(r"arrays-[0-9a-f]{16}\.safetensors", name) is not None
+def is_saved(path: Path) -> bool:
+    """True for a file that a saved mapper consists of: by its name, or as its card."""
+    is_arrays = re.fullmatch(r"arrays-[0-9a-f]{16}\.safetensors", path.name) is not None
+    return path.name == JSON_NAME or is_arrays or (path.name == CARD and is_card(path))
 
 
 def saved_files(path: Path) -> list[Path]:
@@ -123,9 +211,8 @@ def saved_files(path: Path) -> list[Path]:
         return []
     aligned = [path / ALIGNED] if (path / ALIGNED).is_file() else []
     folder = path / MAPPER_FOLDER if aligned and not (path / JSON_NAME).exists() else path
-    if not (folder / JSON_NAME).is_file():
-        return []
-    return [*aligned, folder / JSON_NAME, *sorted(folder.glob(ARRAYS_NAME.format("*")))]
+    whole = (folder / JSON_NAME).is_file()
+    return [*aligned, *sorted(filter(is_saved, folder.iterdir()))] if whole else []
 
 
 def _load_mapper(path: Path) -> Mapper:

@@ -5,10 +5,12 @@ import json
 import pytest
 
 from geomm_plugin import get_mapper
+from geomm_plugin.dictionary import Dictionary
 from geomm_plugin.errors import FormatError
 from geomm_plugin.fit_report import (
     Choice,
     FitReport,
+    HeldOut,
     PairCounts,
     RoundReport,
     SolverRun,
@@ -16,9 +18,10 @@ from geomm_plugin.fit_report import (
 )
 
 WHOLE = FitReport(
-    pairs={"en-es": PairCounts(80, {"en": 3, "es": 0})},
+    pairs={"en-es": PairCounts(80, {"en": 3, "es": 0}, "0f")},
     hub="es",
     regularization={"en-es": Choice(0.1, {0.1: 0.5, 1e-05: 0.25})},
+    held_out={"en-es": HeldOut(0.75, 40)},
     solver={"en-es": SolverRun("conjugate gradient", 7, "It was enough.", -1.5)},
     rounds=[RoundReport(100, 60, -0.01, 0.5, 3.0, 1.25), RoundReport(0, 0)],
     kept_round=0,
@@ -64,7 +67,8 @@ def test_every_mapper_has_a_report(toy):
     assert report_of(get_mapper("geomm")) == FitReport()
     mapper = toy.fit(get_mapper("geomm"))
     assert report_of(mapper) is mapper.report_
-    assert mapper.report_.pairs == {"en-es": PairCounts(80, {"en": 0, "es": 0})}
+    digest = Dictionary(toy.dictionaries["en", "es"]).sha256()
+    assert mapper.report_.pairs == {"en-es": PairCounts(80, {"en": 0, "es": 0}, digest)}
     assert mapper.report_.hub == "es" and mapper.report_.cpu_seconds >= 0
     mapper.report_ = {"mine": 1}  # as a mapper that was written before reports had types
     assert report_of(mapper).extras == {"mine": 1}

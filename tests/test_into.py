@@ -157,7 +157,7 @@ def test_align_writes_the_others_and_leaves_the_target(line, toy, tmp_path):
     told = run(*line, "--jobs", "2")
     assert "es: stays as it is; the others are in its coordinates" in told
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["align.json", "en.vec", "it.vec", "mapper"]
+    assert names == ["README.md", "align.json", "en.vec", "it.vec", "mapper"]
     assert (tmp_path / "es.vec").read_bytes() == before
     space = toy.fit(get_mapper("procrustes")).map(toy.embeddings, into="es")
     written = read_embeddings("out/en.vec").vectors

@@ -25,9 +25,9 @@ def test_spaces_scores_and_mappers_are_tables():
 def test_a_fitted_mapper_tells_its_languages_and_the_lambda_that_it_chose(demo):
     small = {name: demo.embeddings[name].head(300) for name in ("en", "es")}
     mapper = get_mapper("geomm")
-    assert "fitted" not in mapper._repr_html_()
+    assert "languages" not in mapper._repr_html_()
     mapper.fit(small, {("en", "es"): demo.train["en", "es"]})
     page = mapper._repr_html_()
     chosen = mapper.report_.regularization["en-es"].value
-    assert "fitted: en, es" in page
+    assert "<td>languages</td><td>en, es</td>" in page
     assert f"<td>regularization, en-es</td><td>{chosen:g}</td>" in page

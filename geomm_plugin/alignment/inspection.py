@@ -26,7 +26,7 @@ from geomm_plugin.errors import GeommError
 from geomm_plugin.formats import existing, find_format, read_embeddings
 from geomm_plugin.retrieval.neighborhood_file import SUFFIX, means_beside, read_means
 from geomm_plugin.retrieval.unit_rows import LanguageRows
-from geomm_plugin.storage import JSON_NAME, load_mapper
+from geomm_plugin.storage import CARD, JSON_NAME, is_changed_card, load_mapper
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,12 @@ def _mapper_problems(path: Path) -> Iterator[tuple[Path, str]]:
         load_mapper(path)
     except GeommError as error:
         yield path, str(error)
+    yield from _card_problems(path)
+
+
+def _card_problems(path: Path) -> Iterator[tuple[Path, str]]:
+    if is_changed_card(path / CARD):
+        yield path / CARD, "it was changed; delete its first line if it is your own now"
 
 
 def _embeddings_problems(path: Path) -> Iterator[tuple[Path, str]]:
@@ -137,3 +143,4 @@ def _aligned_problems(path: Path) -> Iterator[tuple[Path, str]]:
             yield from _embeddings_problems(path / name)
     if not changed(path, files.get(MAPPER, {})) and MAPPER in files:
         yield from _mapper_problems(path / MAPPER)
+    yield from _card_problems(path)

@@ -18,10 +18,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeAlias
@@ -32,7 +30,7 @@ from geomm_plugin.files.atomic import STAGE, move_back, move_in
 from geomm_plugin.files.stamps import files_in, sha256_of
 from geomm_plugin.files.trust import is_private, parse_json, read_plain_file
 from geomm_plugin.mapper import Mapper
-from geomm_plugin.storage import ALIGNED, MAPPER_FOLDER, load_mapper
+from geomm_plugin.storage import ALIGNED, MAPPER_FOLDER, load_mapper, versions
 
 NAME, MAPPER, UNFINISHED = ALIGNED, MAPPER_FOLDER, STAGE
 FORMAT = 4  # the checksum is that of the options, too
@@ -71,9 +69,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def write_record(path: Path, files: Entries, options: Mapping[str, Any] | None = None) -> None:
     """Write a record to the disk, with the options of the run if it can be typed again."""
-    packages = {name: version(name) for name in ("geomm-plugin", "numpy", "scipy")}
-    versions = {"python": platform.python_version(), **packages}
-    held: dict[str, Any] = {"files": files, "versions": versions}
+    held: dict[str, Any] = {"files": files, "versions": versions()}
     if options is not None:
         held["options"] = dict(options)
     content = {"format": FORMAT, **held, "checksum": fingerprint(held)}

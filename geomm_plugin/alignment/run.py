@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from geomm_plugin import progress, registry
+from geomm_plugin import progress
 from geomm_plugin.alignment.inputs import (
     Inputs,
     Words,
@@ -76,7 +76,7 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
 from geomm_plugin.rows import RowFunction
 from geomm_plugin.shared_space import SharedSpace
-from geomm_plugin.storage import NOT_REGISTERED, is_saved_name, mapper_files
+from geomm_plugin.storage import CARD, is_saved, mapper_files, package_of, write_card
 from geomm_plugin.work import Cluster, Job, Pool, compute_pool, job_count, process_pool
 
 T = TypeVar("T")
@@ -141,9 +141,7 @@ class Alignment:
             lines.append(f"{'Kept' if language in self.kept else 'Wrote'} {path}{size}")
         if self.into is not None:
             lines.append(f"{self.into}: stays as it is; the others are in its coordinates")
-        lines.append(
-            f"{'Kept' if self.mapper_kept else 'Wrote'} {self.mapper_path}  {self.mapper!r}"
-        )
+        lines.append(f"{'Kept' if self.mapper_kept else 'Wrote'} {self.mapper_path}  {self.mapper}")
         return "\n".join(lines)
 
 
@@ -229,7 +227,7 @@ def align(
         _check_into(into, files, extra_words, rerank, neighborhoods)
     names = {language: f"{language}{suffix}" for language in files if language != into}
     advice = "Choose another name for the language of that file, or another suffix."
-    check_names([*names.values(), MAPPER, NAME], advice)
+    check_names([*names.values(), MAPPER, NAME, CARD], advice)
     first = output / next(iter(names.values()), suffix)
     written = (
         writing_format(first, precision)
@@ -306,6 +304,7 @@ class _Run:
             shapes = self._export(stage, prints, mapper, languages)
             if stage.files:
                 stage.publish(present, self.options)
+        write_card(self.output, mapper, self.names)
         return Alignment(
             paths={language: self.output / name for language, name in self.names.items()},
             written=tuple(shapes),
@@ -326,9 +325,7 @@ class _Run:
         )
         objects = {language: hash_of(given) for language, given in self.inputs.objects.items()}
         contents = dict(zip(files, hashes, strict=True)) | objects
-        name = self.mapper.name
-        is_registered = registry.mappers.get(name) is type(self.mapper)
-        origin = str(registry.mappers.origin(name)) if is_registered else NOT_REGISTERED
+        name, origin = self.mapper.name, package_of(self.mapper)
         fit = fingerprint(
             {
                 "mapper": [name, origin, type(self.mapper).__qualname__, self.mapper.get_params()],
@@ -515,7 +512,7 @@ def _check_outputs(output: Path, names: Iterable[str], written: Format, inputs: 
             )
     for name, each in outputs.items():
         refuse_neighbors(output / name, each)
-    refuse_losses(output / MAPPER, is_saved_name)
+    refuse_losses(output / MAPPER, lambda name: is_saved(output / MAPPER / name))
 
 
 def _refuse_replaced(before: Mapping[Path, Stamp | None]) -> None:

@@ -61,7 +61,7 @@ def _spaces(files: options.SpaceFiles) -> dict[str, SharedSpace]:
     read = files.read([text for text in files.embeddings if "=" in text])
     if not models:
         return {"aligned files": files.space_of(read)}
-    names = [repr(mapper) for mapper in models.values()]
+    names = [str(mapper) for mapper in models.values()]
     return {
         name if names.count(name) == 1 else f"{name} in {model}": mapper.map(read)
         for name, (model, mapper) in zip(names, models.items(), strict=True)

@@ -18,7 +18,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs, folds
-from geomm_plugin.fit_report import Choice, FitReport
+from geomm_plugin.fit_report import Choice, FitReport, HeldOut
 from geomm_plugin.fitting.hub import Edge
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.normalize import unit
@@ -93,6 +93,7 @@ class Pool:
     def __init__(self, source: Any, target: Any, held_out: RowPairs):
         used = np.isin(held_out.source, np.unique(held_out.source)[:MOST_WORDS])
         held_out = held_out.take(np.flatnonzero(used))
+        self.words = len(np.unique(held_out.source))
         source_rows, self.source_places = _pool_rows(len(source), held_out.source)
         target_rows, self.target_places = _pool_rows(len(target), held_out.target)
         self.source, self.target = source[source_rows], target[target_rows]
@@ -187,6 +188,7 @@ class Descending(LinearMapper):
                         advance(1)
                         if len(curve) - 1 - int(np.argmax(curve)) >= PATIENCE:
                             break
+                report.held_out[str(edge)] = HeldOut(max(curve), pool.words)
             count = int(np.argmax(curve)) if curve else otherwise
             story["held-out p@1"] = curve
         losses: list[float] = []
@@ -226,6 +228,10 @@ class HeldOutHits:
     def precision(self) -> float:
         """P@1: the mean over dictionaries and directions."""
         return float(np.mean([words.mean() for words in self.is_correct]))
+
+    def summary(self) -> HeldOut:
+        """Return P@1 and how many source words there are; directions share their words."""
+        return HeldOut(self.precision, sum(map(len, self.is_correct[::2])))
 
     def gain(self, other: HeldOutHits) -> tuple[float, float]:
         """Return how far P@1 is above another one on the same words, and its standard error.

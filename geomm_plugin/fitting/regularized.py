@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from geomm_plugin.arrays import Matrix
-from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
+from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport, HeldOut
 from geomm_plugin.fitting.held_out import MapsOf, Pool, choose, splits
 from geomm_plugin.fitting.hub import Edge, HubMapper
 from geomm_plugin.mapper import LinearMapper
@@ -51,6 +51,9 @@ class Regularized(LinearMapper):
         each = choose(self.candidates, trials, default=self.default)
         scores = {value * len(edges): score for value, score in each.scores.items()}
         report.regularization[name] = Choice(each.value * len(edges), scores)
+        if trials:
+            words = sum(pool.words for _, pool in trials)
+            report.held_out[name] = HeldOut(each.scores[each.value], words)
         return each.value * len(edges)
 
 

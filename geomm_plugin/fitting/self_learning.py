@@ -352,6 +352,8 @@ class SelfLearner(UnsupervisedMapper):
         report.kept_round = kept
         report.rounds = [each.summary for each in fits] if self.max_rounds else []
         report.adopt(best.report)
+        if (hits := fits[kept].hits) is not None:
+            report.held_out = {ALL_DICTIONARIES: hits.summary()}
         if kept and best.summary.regularization is not None:
             report.regularization.setdefault(
                 ALL_DICTIONARIES, Choice(best.summary.regularization, {})

@@ -15,6 +15,7 @@ from geomm_plugin.alignment import check
 from geomm_plugin.alignment.record import fingerprint
 from geomm_plugin.cli import group
 from geomm_plugin.mappers import Procrustes
+from geomm_plugin.storage import CARD, CARD_MARK
 from geomm_plugin.testing import make_toy
 
 TOY = make_toy(words=60, dimension=5)
@@ -60,7 +61,8 @@ def test_what_is_whole_is_told_so_and_not_changed(aligned, tmp_path):
 def test_every_changed_byte_of_aligned_files_is_found(aligned):
     for path in [path for path in aligned.rglob("*") if path.is_file()]:
         content = path.read_bytes()
-        for place in range(0, len(content), max(1, len(content) // 15)):
+        own = len(CARD_MARK) if path.name == CARD else 0  # without it, it is somebody's own
+        for place in range(own, len(content), max(1, len(content) // 15)):
             path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
             assert problems(aligned), (path, place)
         path.write_bytes(content)

@@ -37,7 +37,7 @@ def test_align_writes_files_that_gensim_reads_and_translate_answers(geomm, tmp_p
     out = tmp_path / "new" / "out"
     summary = geomm("align", EN, ES, "-d", EN_ES, "--set", "regularization=100", "-o", out).output
     assert "regularization=100" in summary and "1987 pairs" in summary
-    written = ["align.json", "en.vec", "es.vec", "mapper"]
+    written = ["README.md", "align.json", "en.vec", "es.vec", "mapper"]
     assert sorted(path.name for path in out.iterdir()) == written
     keyed = {name: KeyedVectors.load_word2vec_format(out / f"{name}.vec") for name in ("en", "es")}
     best = keyed["es"].similar_by_vector(keyed["en"]["parliament"], topn=1)

@@ -306,6 +306,6 @@ def test_many_save_into_one_folder_at_once(tmp_path, toy):
         assert [each.result() for each in saving] == [None] * 3
     assert os.umask(mask) == 0o022
     assert (path / "mapper.json").stat().st_mode & 0o777 == 0o644
-    assert len(list(path.iterdir())) == 2 and not leftovers(tmp_path)
+    assert len(list(path.iterdir())) == 3 and not leftovers(tmp_path)
     read = read_embeddings(tmp_path / "en.vec")
     assert np.array_equal(read.vectors, toy.embeddings["en"].vectors)
