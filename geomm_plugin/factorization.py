@@ -131,8 +131,8 @@ def solve(matrix: Matrix, rhs: Matrix) -> Matrix:
     return solution
 
 
-def solve_positive(matrix: Matrix, rhs: Matrix) -> Matrix:
-    """Return x with matrix @ x = rhs for a positive definite matrix, by Cholesky's factorization.
+def positive_solver(matrix: Matrix) -> Callable[[Matrix], Matrix]:
+    """Return what solves matrix @ x = rhs for a positive definite matrix, by Cholesky's factors.
 
     Where rounding leaves a pivot that is not positive, as `solve`.
     """
@@ -140,10 +140,9 @@ def solve_positive(matrix: Matrix, rhs: Matrix) -> Matrix:
 
     try:
         with few_threads():
-            solution: Matrix = cho_solve(cho_factor(matrix), rhs)
+            return partial(cho_solve, cho_factor(matrix))
     except np.linalg.LinAlgError:
-        return solve(matrix, rhs)
-    return solution
+        return partial(solve, matrix)
 
 
 def orthonormal_columns(matrix: Matrix) -> Matrix:

@@ -177,7 +177,7 @@ class SharedSpace(Mapping[str, Embeddings]):
             Return for each word a set, of k words at most, that holds a right one for this share of
             words: 0.9. It needs weights that were learnt from a dictionary.
         """
-        from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+        from geomm_plugin.retrieval.rerank.reranked import RerankedIndex
 
         words = list(words)
         index = self.index(source, target, retrieval)

@@ -47,7 +47,7 @@ BUDGETS = {
     ("work",): 530,
     ("fitting",): 3800,
     ("mappers",): 2300,
-    ("retrieval",): 4050,
+    ("retrieval",): 3910,
     ("evaluation",): 4350,
     ("alignment",): 1470,
     ("views",): 1740,

@@ -246,11 +246,11 @@ def test_positive_definite_systems_are_solved_and_others_as_any():
     generator = np.random.default_rng(0)
     x, rhs = generator.standard_normal((40, 7)), generator.standard_normal((7, 3))
     gram = x.T @ x
-    assert np.allclose(gram @ factorization.solve_positive(gram, rhs), rhs)
+    assert np.allclose(gram @ factorization.positive_solver(gram)(rhs), rhs)
     mirrored = gram @ np.diag([1, 1, 1, -1, 1, 1, 1.0])
     mirrored = mirrored + mirrored.T
     expected = factorization.solve(mirrored, rhs)
-    assert np.array_equal(factorization.solve_positive(mirrored, rhs), expected)
+    assert np.array_equal(factorization.positive_solver(mirrored)(rhs), expected)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

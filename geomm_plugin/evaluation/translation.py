@@ -44,7 +44,7 @@ from geomm_plugin.evaluation.task import (
 )
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Retrieval
-from geomm_plugin.retrieval.rerank.spelling import plain_spellings
+from geomm_plugin.retrieval.rerank.ngrams import plain_spellings
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, compute_pool
 
@@ -284,7 +284,7 @@ def is_cognate(word: str, other: str) -> bool:
 @lru_cache(maxsize=2**17)
 def common_letters(word: str, other: str) -> float:
     """Return the length of the longest common subsequence as a share of the longer word."""
-    first, second = (text[1:-1] for text in plain_spellings([word, other]))
+    first, second = plain_spellings([word, other])
     places: dict[str, int] = {}
     for place, letter in enumerate(first):
         places[letter] = places.get(letter, 0) | 1 << place

@@ -27,11 +27,11 @@ from geomm_plugin.errors import NotFittedError, ParameterError
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.retrieval import Reranked, best_neighbors
-from geomm_plugin.retrieval.rerank import SparseFeature, shipped
-from geomm_plugin.retrieval.rerank.learnt import Belief, Learnt
+from geomm_plugin.retrieval.rerank import SparseFeature
+from geomm_plugin.retrieval.rerank.learnt import Belief, Learnt, shipped_weights
 from geomm_plugin.retrieval.rerank.logit import SCALE, Choices, Weights, learn_weights
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
-from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+from geomm_plugin.retrieval.rerank.reranked import RerankedIndex
 from geomm_plugin.shared_space import Reranking, SharedSpace
 
 Pair: TypeAlias = tuple[str, str]
@@ -203,7 +203,7 @@ def _induced(
     pairs = [(here[rows[n]], there[columns[n]]) for n in best.tolist()]
     ngrams = Ngrams.of(here, there)
     alike = ngrams.pairs([word for word, _ in pairs], columns[best][:, None]) > MIN_COSINE
-    others = shipped.weights(float(alike.mean()) if len(pairs) else 0.0)
+    others = shipped_weights(float(alike.mean()) if len(pairs) else 0.0)
     fixed = retrieval.fixed_weights()
     weights = {name: others.get(name, weight) for name, weight in fixed.items()}
     return Learnt(weights, list(dict.fromkeys([*dictionary, *pairs])), {}, others.belief)

@@ -79,11 +79,10 @@ def register_retrievals() -> Iterable[type[Retrieval]]:
 @hookimpl
 def register_features() -> Iterable[type[Feature]]:
     """The built-in features, loaded when one is asked for."""
-    from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
-    from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
-    from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
+    from geomm_plugin.retrieval.rerank import letters, meaning
 
     return [
-        *(Letters, Identical, EditSimilarity, Length, LearntLetters, Endings),
-        *(Residual, Known, Frequency, Reverse),
+        *(letters.Letters, letters.Identical, letters.EditSimilarity, letters.Length),
+        *(letters.LearntLetters, letters.Endings),
+        *(meaning.Residual, meaning.Known, meaning.Frequency, meaning.Reverse),
     ]

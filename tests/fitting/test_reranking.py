@@ -9,7 +9,7 @@ from geomm_plugin import Reranked, compare, evaluate, get_mapper, load_mapper, r
 from geomm_plugin.errors import FormatError, ParameterError
 from geomm_plugin.fitting import learn_reranking, reranking
 from geomm_plugin.mappers import Procrustes
-from geomm_plugin.retrieval.rerank import shipped
+from geomm_plugin.retrieval.rerank.learnt import shipped_weights
 from geomm_plugin.storage import describe_mapper
 
 
@@ -199,7 +199,7 @@ def test_a_small_dictionary_or_none_takes_weights_of_other_languages(mapper, sma
 
 
 def test_weights_of_letters_count_where_words_are_spelt_alike():
-    alike, some, different = (shipped.weights(share) for share in (0.9, 0.1, 0.0))
+    alike, some, different = (shipped_weights(share) for share in (0.9, 0.1, 0.0))
     name = "learnt_letters"
     assert alike[name] > some[name] > different[name] == 0
     assert (different["letters"], different["letters^0.5"]) == (0.2, 0.3), "the fixed ones"

@@ -8,11 +8,16 @@ from geomm_plugin.lazy import names_of
 
 if TYPE_CHECKING:
     from geomm_plugin.retrieval.rerank.feature import Base, Feature, Proposals, SparseFeature
-    from geomm_plugin.retrieval.rerank.learnt_letters import Endings, LearntLetters
-    from geomm_plugin.retrieval.rerank.letters import EditSimilarity, Identical, Length, Letters
+    from geomm_plugin.retrieval.rerank.letters import (
+        EditSimilarity,
+        Endings,
+        Identical,
+        LearntLetters,
+        Length,
+        Letters,
+    )
     from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
-    from geomm_plugin.retrieval.rerank.reranked import Reranked
-    from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+    from geomm_plugin.retrieval.rerank.reranked import Reranked, RerankedIndex
 
 __all__ = [
     "Base",
@@ -37,10 +42,10 @@ __getattr__ = names_of(
     __name__,
     {
         "feature": ("Base", "Feature", "Proposals", "SparseFeature"),
-        "learnt_letters": ("Endings", "LearntLetters"),
-        "letters": ("EditSimilarity", "Identical", "Length", "Letters"),
+        "letters": (
+            *("EditSimilarity", "Endings", "Identical", "LearntLetters", "Length", "Letters"),
+        ),
         "meaning": ("Frequency", "Known", "Residual", "Reverse"),
-        "reranked": ("Reranked",),
-        "reranked_index": ("RerankedIndex",),
+        "reranked": ("Reranked", "RerankedIndex"),
     },
 )

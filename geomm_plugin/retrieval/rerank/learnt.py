@@ -9,6 +9,13 @@ The first gives words with several translations a part of the whole each; the se
 probably each is right, on rare words as on frequent ones. The five parameters are learnt
 (`Belief.of`) for the best answers to words that neither the map nor the weights have seen, once
 with their right candidates and, counted as a twentieth, with these hidden.
+
+Where a dictionary is small or missing, both come with the package. `shipped.json` was learnt on 900
+training words each of en-es and en-it (maps and features from 100 other pairs): as they are
+(`alike`, for near languages), and with each target word spelt at random, the weights of letters at
+their fixed values (`different`, for distant ones); its probabilities also on words of ru-fr, each
+pair's by weights of another. benchmarks/shipped_weights.py repeats the steps on any dictionaries;
+its random spellings are others, and its numbers near, not equal.
 """
 
 from __future__ import annotations
@@ -18,7 +25,8 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -31,6 +39,7 @@ from geomm_plugin.retrieval.rerank.logit import softmax
 MIDDLE = 7.0  # log of rank 1,100
 HIDDEN = 0.05  # the weight of a word whose right candidates are hidden
 BEST = 10  # candidates that are looked at to learn probabilities
+SHARE = 0.45  # of pairs spelt alike in the languages that `alike` was learnt on
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -172,7 +181,7 @@ class Learnt(Mapping[str, float]):
 
     def rows(self, source: Sequence[str], target: Sequence[str]) -> RowIndices:
         """Return the rows of the pairs whose words are in both vocabularies."""
-        here, there = ({word: row for row, word in enumerate(words)} for words in (source, target))
+        here, there = rows_by_word(source), rows_by_word(target)
         known = [(here[a], there[b]) for a, b in self.pairs if a in here and b in there]
         return np.array(known, np.intp).reshape(-1, 2)
 
@@ -216,6 +225,35 @@ class Learnt(Mapping[str, float]):
 def as_learnt(weights: Mapping[str, float]) -> Learnt:
     """Return plain weights as what was learnt with nothing else."""
     return weights if isinstance(weights, Learnt) else Learnt(dict(weights))
+
+
+def rows_by_word(words: Sequence[str]) -> dict[str, int]:
+    """Return the row of each word; of equal words the first."""
+    return dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+
+
+def belief_of_fixed() -> Belief:
+    """Say how sure answers by the fixed weights are."""
+    belief = _shipped("fixed").belief
+    assert belief is not None
+    return belief
+
+
+def shipped_weights(share: float) -> Learnt:
+    """Return weights for languages of which this share of translations is spelt alike.
+
+    Those of `alike` count by the root of the share, as was chosen on the words of `shipped.json`.
+    """
+    alike, different = _shipped("alike"), _shipped("different")
+    much = math.sqrt(min(1.0, share / SHARE))
+    mixed = {name: own + (alike[name] - own) * much for name, own in different.items()}
+    return Learnt(mixed, belief=alike.belief)
+
+
+@cache
+def _shipped(name: str) -> Learnt:
+    text = resources.files("geomm_plugin.retrieval.rerank").joinpath("shipped.json").read_text()
+    return Learnt.from_state(json.loads(text)[name], {})
 
 
 def _pairs(array: npt.NDArray[Any] | None) -> list[tuple[str, str]]:

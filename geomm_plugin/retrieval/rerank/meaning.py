@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
-from geomm_plugin.factorization import solve_positive
+from geomm_plugin.factorization import positive_solver
 from geomm_plugin.retrieval.interface import Index
 from geomm_plugin.retrieval.rerank.feature import Feature, evenly, words_of
+from geomm_plugin.retrieval.rerank.learnt import rows_by_word
 from geomm_plugin.retrieval.unit_rows import UnitRows
 
 MAX_PAIRS = 3000  # that the residual is learnt from
@@ -53,7 +54,7 @@ class Residual(Feature):
         residuals = sums / counts[:, None].astype(np.float32) - known
         kernel = _kernel(known @ known.T)
         kernel[np.diag_indices_from(kernel)] += np.float32(RIDGE)
-        return known, solve_positive(kernel, residuals)
+        return known, positive_solver(kernel)(residuals)
 
 
 class Known(Feature):
@@ -99,15 +100,14 @@ class Frequency(Feature):
     fixed_weights: ClassVar[Mapping[str, float]] = {"frequency": 0.0, "frequency:target": 0.0}
 
     @cached_property
-    def rank_of(self) -> dict[str, int]:
-        """The rank of each source word, from 1."""
-        words = words_of(self.source, "source")
-        return {word: row + 1 for row, word in reversed(list(enumerate(words)))}
+    def row_of(self) -> dict[str, int]:
+        """The row of each source word, which is its rank less 1."""
+        return rows_by_word(words_of(self.source, "source"))
 
     def values(self, queries: UnitRows, targets: RowIndices) -> Matrix:
         """Return both numbers of each pair."""
-        ranks = [self.rank_of.get(word, 0) for word in words_of(queries, "query")]
-        own = np.array(ranks, np.float64)[:, None]
+        rows = [self.row_of.get(word, -1) for word in words_of(queries, "query")]
+        own = np.array(rows, np.float64)[:, None] + 1
         of_target = np.log(targets + 1.0)
         difference = np.abs(np.log(np.maximum(own, 1)) - of_target)
         return np.stack([np.where(own > 0, difference, 0.0), of_target], axis=-1)

@@ -1,4 +1,8 @@
-"""Character n-grams of two vocabularies as sparse unit rows.
+"""Plain spellings, and the character n-grams of two vocabularies as sparse unit rows.
+
+A plain spelling is in lower case, without accents, in Latin letters where a script can be
+transliterated: Cyrillic and Greek by a table of our own, other alphabets by anyascii if it is there
+(the extra `letters`). Chinese characters stay as they are: they have no spelling to compare.
 
 A word w is `<w>` in plain letters; its n-grams of 2 to 4 letters, each weighted by
 
@@ -9,7 +13,8 @@ and scaled to length 1. g(x, z), the product of two rows, is the cosine of the t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,16 +22,62 @@ import numpy as np
 import numpy.typing as npt
 
 from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
-from geomm_plugin.retrieval.rerank.spelling import plain_spellings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+CYRILLIC = dict(
+    zip(
+        "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґўђјљњћџѓќѕ",
+        "a b v g d e j z i i k l m n o p r s t u f h c ch sh sh . i . e iu ia"
+        " i i e g u dj j lj nj c dz g k dz".split(),
+        strict=True,
+    )
+)
+GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψω",
+        "a v g d e z i th i k l m n x o p r s s t y f ch ps o".split(),
+        strict=True,
+    )
+)
+LATIN_OF = {letter: latin.strip(".") for letter, latin in (CYRILLIC | GREEK).items()}
+IDEOGRAPHS = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))  # Chinese characters
 SIZES = (2, 3, 4)
 MAX_LETTERS = 50_000  # four of so many fit into 64 bits; rarer ones are not told apart
 PAIRS_AT_A_TIME = 65_536
 WORDS_AT_A_TIME = 16_384  # whose n-grams are counted: 20 MB
 CELLS_AT_A_TIME = 4_000_000  # of a table of queries and targets: 16 MB
+
+
+def plain_spellings(words: Iterable[str]) -> list[str]:
+    """Return each word in plain letters; what a letter's neighbors make of it is not told apart."""
+    lowered = [word.lower() for word in words]
+    letters = set().union(*lowered) if lowered else set()
+    transliterate = _transliterator()
+    others = (letter for letter in letters if not letter.isascii())
+    table = str.maketrans({letter: _plain_letter(letter, transliterate) for letter in others})
+    return [word if word.isascii() else word.translate(table) for word in lowered]
+
+
+def _plain_letter(letter: str, transliterate: Callable[[str], str]) -> str:
+    base = [c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c)]
+    if all(c.isascii() or c in LATIN_OF or _is_ideograph(c) for c in base):
+        return "".join(LATIN_OF.get(c, c) for c in base)
+    return transliterate(letter)
+
+
+def _is_ideograph(letter: str) -> bool:
+    return any(first <= ord(letter) <= last for first, last in IDEOGRAPHS)
+
+
+def _transliterator() -> Callable[[str], str]:
+    """Return anyascii, or, where it is not installed, what leaves letters as they are."""
+    try:
+        from anyascii import anyascii
+    except ImportError:
+        return str
+    return lambda letter: anyascii(letter).lower() or letter
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +159,7 @@ class _Text:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> _Text:
-        spellings = plain_spellings(words)
+        spellings = [f"<{spelling}>" for spelling in plain_spellings(words)]
         lengths = np.fromiter(map(len, spellings), np.intp, len(spellings))
         text = "".join(spellings).encode("utf-32-le", "surrogatepass")
         return cls(np.frombuffer(text, np.uint32), lengths)

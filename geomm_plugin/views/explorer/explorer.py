@@ -16,7 +16,7 @@ from geomm_plugin import progress
 from geomm_plugin.arrays import RowIndices, Vector
 from geomm_plugin.errors import LanguagesError, ParameterError
 from geomm_plugin.retrieval import Index, Reranked, UnitRows
-from geomm_plugin.retrieval.rerank.reranked_index import RerankedIndex
+from geomm_plugin.retrieval.rerank.reranked import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import fold
 from geomm_plugin.views.plots import principal_plane

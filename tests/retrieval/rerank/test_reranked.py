@@ -12,7 +12,7 @@ from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_retrieval
 from geomm_plugin.registry.hookspecs import hookimpl
 from geomm_plugin.retrieval import CSLS, Cosine, Feature, Reranked, UnitRows
-from geomm_plugin.retrieval.rerank import reranked_index
+from geomm_plugin.retrieval.rerank import reranked
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 from geomm_plugin.shared_space import SharedSpace
 
@@ -54,7 +54,7 @@ def test_few_targets_are_all_candidates_and_ranked_by_the_formula(base):
 @pytest.mark.parametrize("block", [7, 1024])
 def test_ranks_agree_with_search_at_every_depth(features, block, monkeypatch):
     pytest.importorskip("rapidfuzz")
-    monkeypatch.setattr(reranked_index, "QUERIES_AT_A_TIME", block)
+    monkeypatch.setattr(reranked, "QUERIES_AT_A_TIME", block)
     source, target = language(90, 2), language(150, 3)
     weights = {"frequency": -0.2, "edit": 0.3, "reverse": 0.5} if len(features) > 1 else "fixed"
     index = Reranked(features=features, weights=weights).index(source, target)
