@@ -57,10 +57,35 @@ def test_what_is_odd_is_left_as_it_is(name, odd):
     assert report.to_json() == WHOLE.to_json() | {name: odd}
 
 
-def test_a_choice_that_is_told_in_another_form_is_a_sentence():
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "much",
+        3,
+        ["en-es"],
+        {"en-es": 3},
+        {"en-es": {"chosen": 1}},
+        {"en-es": {"chosen": 1, "held-out p@1": [0.5]}},
+        {"en-es": {"held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": "much", "held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": 10**400, "held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": True, "held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": None, "held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": 1, "held-out p@1": {"one": 0.5}}},
+        {"en-es": {"chosen": 1, "held-out p@1": {"1": "half"}}},
+        {"en-es": {"chosen": 1, "held-out p@1": {"1": [0.5]}}},
+        {"en-es": {"chosen": 1, "held-out p@1": {"nan": 0.5}}},
+        {"en-es": {"chosen": -1, "held-out p@1": {"1": 0.5}}},
+        {"en-es": {"chosen": 1, "held-out p@1": {"1": 1e308}}},
+    ],
+    ids=str,
+)
+def test_a_choice_that_is_told_in_another_form_is_a_sentence(odd):
     assert WHOLE.choices() == WHOLE.regularization
-    with pytest.raises(FormatError, match="how lambda was chosen as geomm tells it.*'much'"):
-        FitReport.from_json({"regularization": "much"}).choices()
+    report = FitReport.from_json({"regularization": odd})
+    assert report.to_json() == {"regularization": odd}
+    with pytest.raises(FormatError, match="how lambda was chosen as geomm tells it"):
+        report.choices()
 
 
 def test_every_mapper_has_a_report(toy):

@@ -61,6 +61,7 @@ def test_p_values_of_equal_mappers_are_rarely_small():
 def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([0.2]) == [0.2], "one comparison needs no adjustment"
     assert holm([]) == []
 
 

@@ -112,15 +112,6 @@ def test_no_line_goes_through_a_label_of_the_plane_and_none_leaves_its_panel(see
         assert len(labels) == 2 + 4 * count, "every word has a place"
 
 
-def test_points_of_a_plane_keep_their_distances():
-    points = np.random.default_rng(0).normal(size=(6, 2))
-    chart = charts.plane_chart("x", ("a",), {"one": ([Spot("", *point) for point in points], [])})
-    dots = np.array([mark.places[0] for mark in chart.marks if mark.radius][1:])
-    before = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    after = np.linalg.norm(dots[:, None] - dots[None], axis=-1)
-    np.testing.assert_allclose(after / after.max(), before / before.max(), atol=1e-9)
-
-
 @given(st.text())
 def test_a_picture_is_whole_whatever_it_says(text):
     chart = charts.interval_chart(text, [Interval(text, text, text, 0.5, 0.4, 0.6)]).titled()

@@ -265,32 +265,9 @@ def test_mistakes_are_told_in_a_sentence(files, arguments, message):
     assert not list(files.glob("x.*"))
 
 
-@pytest.mark.parametrize(
-    "report",
-    [
-        {"regularization": 3},
-        {"regularization": ["en-es"]},
-        {"regularization": {"en-es": 3}},
-        {"regularization": {"en-es": {"chosen": 1}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": [0.5]}}},
-        {"regularization": {"en-es": {"held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": "much", "held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": 10**400, "held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": True, "held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": None, "held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"one": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": "half"}}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": [0.5]}}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"nan": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": -1, "held-out p@1": {"1": 0.5}}}},
-        {"regularization": {"en-es": {"chosen": 1, "held-out p@1": {"1": 1e308}}}},
-    ],
-    ids=str,
-)
-def test_a_saved_report_may_hold_anything(files, report):
+def test_a_report_in_another_form_is_a_sentence(files):
     mapper = load_mapper(files / "mapper")
-    mapper.report_ = FitReport.from_json(report)
-    assert mapper.report_.to_json() == report
+    mapper.report_ = FitReport.from_json({"regularization": ["en-es"]})
     save_mapper(mapper, files / "odd")
     result = plot(files, "lambda", "@odd", "-o", "@x.svg")
     assert result.exit_code == 2, result.exception
