@@ -8,7 +8,7 @@ has one table for each task, words first; `comparison.tables()` are their cells,
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -140,7 +140,7 @@ class TaskTable(Table):
 class Comparison(Table):
     """Mappers on the same data: `rows` holds all numbers, `runs` the words behind them.
 
-    Reports read `parts`, one for each task, words first, and `part(name)`.
+    Reports read `parts`, one for each task, words first.
     """
 
     runs: tuple[Run, ...]
@@ -212,15 +212,6 @@ class Comparison(Table):
             if task in frames
         ]
 
-    def part(self, task: str = WORDS) -> TaskTable:
-        """Return the table of a task, by default of words; without rows if it was not scored."""
-        empty = TaskTable([], replace(blank(), task=task), self.baseline)
-        return next((part for part in self.parts if part.task == task), empty)
-
-    def run(self, label: str) -> Run:
-        """Return the run of a mapper."""
-        return next(run for run in self.runs if run.label == label)
-
     def notes(self) -> list[str]:
         """Say what was fitted, and what stars mean."""
         notes = self.fit_notes()
@@ -252,10 +243,6 @@ class Comparison(Table):
         from geomm_plugin.views.report import make_page
 
         return make_page(self)
-
-    def cells(self) -> Cells:
-        """Return header and rows of translation as short texts."""
-        return self.part().cells()
 
     def tables(self) -> list[Cells]:
         """Return header and rows of each task."""

@@ -11,7 +11,6 @@ import csv
 import io
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -67,8 +66,11 @@ def crossed(corner: Sequence[str], entries: Iterable[tuple[tuple[str, ...], str,
     ]
 
 
-class Table(ABC):
-    """Rows that can be shown in many ways."""
+class Table:
+    """Rows that can be shown in many ways: what inherits defines cells(), or tables() of several.
+
+    `rows` are all numbers; cells are short texts for people.
+    """
 
     if TYPE_CHECKING:  # a field of some tables, computed by others
 
@@ -76,9 +78,9 @@ class Table(ABC):
         def rows(self) -> list[dict[str, Any]]:
             """All numbers, one JSON-like object a row."""
 
-    @abstractmethod
     def cells(self) -> Cells:
-        """Return header and rows as short texts."""
+        """Return header and rows as short texts; of several tables those of the first."""
+        return self.tables()[0]
 
     def tables(self) -> list[Cells]:
         """Return all tables, each as header and rows; by default one."""

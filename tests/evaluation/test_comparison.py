@@ -265,7 +265,7 @@ def test_fewer_metrics_and_always_p_at_1(data):
 
 def test_words_are_kept_for_reports(data):
     found = compare(["procrustes"], *data, answers=3)
-    for evaluation in found.run("procrustes").evaluations:
+    for evaluation in found.runs[0].evaluations:
         assert [result.rank for result in evaluation.words] == evaluation.ranks.tolist()
         assert all(len(result.answers) == 3 for result in evaluation.words)
 

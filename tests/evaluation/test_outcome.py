@@ -51,7 +51,7 @@ def test_compare_scores_tasks_on_each_mappers_space(demo):
     )
     space = get_mapper("cca").fit(two, {pair: demo.train[pair]}).map(two)
     expected = [score.scores["p@1"] for score in task.score(space)]
-    rows = [row for row in found.part("sentences").rows if row["mapper"] == "cca"]
+    rows = [row for row in found.parts[1].rows if row["mapper"] == "cca"]
     assert [row["p@1"] for row in rows] == expected
     assert [row["pair"] for row in rows] == ["en-es", "es-en"]
     assert found.rows[-1]["task"] == "sentences" and found.rows[-1]["versions"]

@@ -245,8 +245,8 @@ def test_what_changed_can_be_told_from_the_data(comparison):
     data = changes_data(comparison)
     assert data["mappers"] == ["plain", "fancy(x=1)"]
     pair = data["pairs"][0]
-    for m, label in enumerate(data["mappers"]):
-        for n, result in enumerate(comparison.run(label).evaluations[0].words):
+    for m, run in enumerate(comparison.runs[:2]):
+        for n, result in enumerate(run.evaluations[0].words):
             assert pair["words"][n] == result.word
             assert pair["ranks"][m][n] == result.rank
             assert [pair["targets"][t] for t in pair["gold"][n]] == list(result.gold)
@@ -262,7 +262,7 @@ def test_a_comparison_in_which_everything_failed_is_still_a_page():
 def test_a_lead_is_within_chance_unless_the_test_says_otherwise():
     def sentence(ranks_a, ranks_b):
         pair = Comparison((run("a", evaluation(ranks_a)), run("b", evaluation(ranks_b))), "a")
-        return verdict(pair.part().rows, "p@1", "a")
+        return verdict(pair.parts[0].rows, "p@1", "a")
 
     wrong, right = [2] * 60, [1] * 60
     assert "b leads" in sentence(wrong, right) and "beyond chance" in sentence(wrong, right)
