@@ -48,10 +48,10 @@ BUDGETS = {
     ("fitting",): 3800,
     ("mappers",): 2300,
     ("retrieval",): 3910,
-    ("evaluation",): 4350,
+    ("evaluation",): 4450,
     ("alignment",): 1470,
     ("views",): 1740,
-    ("cli",): 2960,
+    ("cli",): 2975,
     ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
 }

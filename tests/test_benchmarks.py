@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from geomm_plugin import Embeddings
+from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.demo import load_demo
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 NEEDS = {"gensim": "gensim", "faiss": "faiss"}
@@ -66,6 +67,15 @@ def test_the_tables_show_each_job(modules, results):
         assert f"| {title} |" in text
     with_others = [result for result in results if result.who != "ours"]
     assert text.count(" | gensim | ") + text.count(" | numpy | ") >= len(with_others) / 2
+
+
+def test_moved_words_are_counted(modules, tmp_path):
+    write_embeddings(load_demo().embeddings["en"].head(600), tmp_path / "en.vec")
+    ran = CliRunner().invoke(
+        importlib.import_module("drift").main,
+        ["--vectors", str(tmp_path / "en.vec"), "--seeds", "2"],
+    )
+    assert "2 runs, 600 words, 40.0 of them moved" in ran.output, ran.output
 
 
 def test_the_loads_are_commands_that_work(modules, tmp_path, monkeypatch):

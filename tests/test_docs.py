@@ -19,11 +19,12 @@ import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import geomm_plugin
-from geomm_plugin import registry, write_embeddings
+from geomm_plugin import Embeddings, registry, write_embeddings
 from geomm_plugin.cli import COMMANDS, group
 from geomm_plugin.demo import FOLDER
 from geomm_plugin.registry import hookspecs
@@ -51,6 +52,12 @@ def files(demo, tmp_path_factory):
         write_embeddings(head, folder / f"aligned.{language}.vec")
     write_embeddings(demo.embeddings["en"].head(2000), folder / "1990.vec")
     write_embeddings(demo.embeddings["en"].head(1900), folder / "2010.vec")
+    write_embeddings(demo.embeddings["en"].head(1950), folder / "2000.vec")
+    for seed, half in enumerate(("half1", "half2")):
+        vectors = demo.embeddings["en"].head(1900).vectors
+        noise = np.random.default_rng(seed).normal(size=vectors.shape) * vectors.std()
+        noisy = Embeddings(demo.embeddings["en"].words[:1900], vectors + noise)
+        write_embeddings(noisy, folder / f"1990.{half}.vec")
     for source, target in demo.train:
         for part, name in ((demo.train, "0-5000"), (demo.test, "5000-6500")):
             lines = "".join(f"{one} {other}\n" for one, other in part[source, target][:800])

@@ -44,6 +44,20 @@ figure.tight_layout()
 plt.show()
 
 # %%
+# A null tells what moved from what chance moves: two corpora between which nothing changed. Of the
+# words with a q below 0.1, less than a tenth should not have been moved.
+again = unit(random.normal(size=noise.shape)) * np.linspace(0.3, 1.2, len(old))[:, None]
+null = {"a": old, "b": Embeddings(old.words, unit(old.vectors) + again)}
+found = [word for word in drift(old, new, top=60, null=null).words if word.q < 0.1]
+print(f"{len(found)} words, {sum(word.word in moved for word in found)} of them moved")
+
+# %%
+# Of three times, each word has a score for each step.
+later = Embeddings(old.words, unit(new.vectors) + again)
+for word in drift({"1990": old, "2000": new, "2010": later}, top=4).words:
+    print(f"{word.word:<14}", *(f"until {step.time_new}: {step.score:.1f}" for step in word.steps))
+
+# %%
 for word in everything.words[:4]:
     then, now = word.neighbors_old[:3], word.neighbors_new[:3]
     print(f"{word.word:<14}{', '.join(then)}  ->  {', '.join(now)}")

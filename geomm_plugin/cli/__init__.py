@@ -27,7 +27,7 @@ COMMANDS = {
     "plot": "Draw pictures for papers.",
     "induce": "Make a dictionary from word embeddings.",
     "onehop": "Translate through a pivot language, in three ways.",
-    "drift": "Show the words that moved between two corpora of a language.",
+    "drift": "Show the words that moved between corpora of a language.",
     "mappers": "List every mapper, with its parameters and its package.",
     "plugins": "List plugins and what they register; check a package.",
     "convert": "Convert embeddings from one file format to another.",

@@ -28,6 +28,7 @@ from geomm_plugin.evaluation.table import (
     Table,
     cell_of,
     crossed,
+    interval_cell,
     places,
     text_of_cells,
 )
@@ -111,7 +112,7 @@ class TaskTable(Table):
             line = [Cell(name, after=bracket + parameters)]
             line += [Cell(row.get(name, "")) for name in self.kinds]
             if row["error"] is None:
-                line += [_scored(row, self.main, place), _against(row)]
+                line += [interval_cell(row, self.main, place), _against(row)]
                 line += [_group(row[f"p@1 {g}"], row[f"n_words {g}"]) for g in groups]
                 line += [cell_of(row.get(name), form) for name, _, form in columns]
             else:
@@ -317,12 +318,6 @@ def one_line(text: str, widest: int | None = None) -> str:
     """Return a reason on one line, cut to so many characters."""
     line = " ".join(text.split())
     return line if widest is None or len(line) <= widest else line[: widest - 1].rstrip() + "…"
-
-
-def _scored(row: dict[str, Any], name: str, place: int | None) -> Cell:
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    interval = "" if low is None else f" [{low:.3f}, {high:.3f}]"
-    return Cell(f"{row[name]:.3f}", place, interval, number=True)
 
 
 def _percent(row: dict[str, Any], name: str, place: int | None) -> Cell:

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -48,6 +48,13 @@ def cell_of(value: object, form: str = ".3f") -> Cell:
     if isinstance(value, list | tuple):
         return Cell(", ".join(map(str, value)))
     return Cell(str(value), number=isinstance(value, int))
+
+
+def interval_cell(row: Mapping[str, Any], name: str, place: int | None = None) -> Cell:
+    """Return a number of a row, its interval behind it, if there are `name`_low and `name`_high."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    interval = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+    return Cell(f"{row[name]:.3f}", place, interval, number=True)
 
 
 def crossed(corner: Sequence[str], entries: Iterable[tuple[tuple[str, ...], str, Cell]]) -> Cells:

@@ -28,6 +28,17 @@ def test_it_prints_what_python_returns(geomm, line, settings):
     assert json.loads(done.stdout) == drift(*two, **settings).rows
 
 
+def test_several_times_and_a_null(geomm):
+    three = [*FILES, f"en={FOLDER / 'en.vec.gz'}"]
+    read = {spec[:2]: read_embeddings(spec[3:], max_words=3000) for spec in three}
+    null = {"a": read["es"], "b": read["it"]}
+    files = [f"{name}={FILES[at][3:]}" for at, name in enumerate(null)]
+    line = [*three, "--null", *files, "--resamples", 2, "--top", 3, "--max-words", 3000, "--json"]
+    expected = drift(read, None, null=null, resamples=2, top=3).rows
+    assert {"q", "distance_low", "time_old"} < expected[0].keys()
+    assert json.loads(geomm("drift", *line).stdout) == expected
+
+
 def test_words_can_be_asked_about(geomm, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("largo\n\nparlamento\n", encoding="utf-8")
@@ -39,11 +50,17 @@ def test_words_can_be_asked_about(geomm, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (FILES[:1], "Drift compares two files"),
-        ([FILES[0], "word"], "Drift compares two files"),
+        (FILES[:1], "Drift compares two files or more"),
+        ([FILES[0], "word"], "Drift compares two files or more"),
         ([FILES[0], FILES[0]], "'es' is given twice"),
         ([*FILES, "qwx"], "Not among the 6000 words of es: 'qwx'"),
         ([*FILES, "--by", "size"], "--by"),
+        ([*FILES, "--null", FILES[0]], "'--null' requires 2 arguments"),
+        ([*FILES, "--null", FILES[0], FILES[0]], "'es' is given twice"),
+        (
+            [*FILES, "--null", FILES[0], f"b{FILES[0][2:]}"],
+            "The corpora of the null (es, b) hardly",
+        ),
         ([*FILES, "--mapper", "procustes"], "Did you mean 'procrustes'?"),
     ],
 )

@@ -5,9 +5,16 @@ import pytest
 
 from geomm_plugin import Embeddings, drift
 from geomm_plugin.errors import DictionaryError, ParameterError, UnknownNameError
-from geomm_plugin.evaluation.drift import LOCAL_NEIGHBORS, nearest_others
+from geomm_plugin.evaluation.drift import (
+    LOCAL_NEIGHBORS,
+    NULL_WORDS,
+    _Aligned,
+    _CommonWords,
+    nearest_others,
+)
 from geomm_plugin.factorization import orthonormal_columns
-from geomm_plugin.normalize import Normalizer
+from geomm_plugin.mappers import Procrustes
+from geomm_plugin.normalize import Normalizer, unit
 from geomm_plugin.retrieval import Cosine, as_unit_rows
 
 PLANTED = 30
@@ -28,6 +35,26 @@ def times(demo):
     order = np.argsort(np.arange(len(old)) + random.normal(size=len(old)) * 20)  # other ranks
     new = Embeddings([old.words[row] for row in order], turned[order].astype(np.float32))
     return old, new, {old.words[row] for row in moved}
+
+
+def noisy(embeddings, seed, moved=()):
+    """Return a turned copy with noise, more of it the rarer a word is; some words change places."""
+    random = np.random.default_rng(seed)
+    vectors = unit(embeddings.vectors)
+    moved = np.array(moved, int)
+    vectors[moved] = vectors[np.roll(moved, 1)]
+    noise = unit(random.normal(size=vectors.shape)) * np.linspace(0.3, 0.9, len(vectors))[:, None]
+    turn = orthonormal_columns(random.normal(size=(embeddings.dimension,) * 2))
+    return Embeddings(embeddings.words, ((vectors + noise) @ turn).astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def path(demo):
+    """Four times: thirty words change places at the second, and change back at the last."""
+    now = demo.embeddings["en"].head(3000)
+    rows = np.random.default_rng(5).choice(3000, PLANTED, replace=False)
+    corpora = {str(n): noisy(now, n, rows if n in (1, 2) else ()) for n in range(4)}
+    return corpora, {now.words[row] for row in rows}
 
 
 @pytest.mark.parametrize("by", ["score", "local"])
@@ -127,6 +154,11 @@ def test_too_few_words_for_the_dimensions_are_noted(times):
     assert few.fitted < 60 <= 2 * few.dimension == 200
     assert "A map in 100 dimensions fits" in str(few)
     assert max(each.score for each in few.words) <= 400
+    hardly_any = Embeddings([f"{w}!" if row > 11 else w for row, w in enumerate(new.words)],
+                            new.vectors)  # fmt: skip
+    found = drift(Embeddings(new.words, new.vectors), hardly_any, top=None)
+    assert found.common == 12
+    assert all(abs(each.score) <= 400 for each in found.words)
     assert "whether they moved" not in str(drift(old, new, top=3))
 
 
@@ -157,6 +189,160 @@ def test_as_a_table(times):
     assert found.to_csv().startswith("word,score,distance,local,rank_old,rank_new,")
 
 
+def test_two_times_may_come_as_a_mapping(times):
+    old, new, _ = times
+    named = drift({"old": old, "new": new}, top=5, resamples=2)
+    assert named.rows == drift(old, new, top=5, resamples=2).rows
+
+
+def test_several_times_are_each_pair_of_times_in_one_space(path):
+    """Each is aligned with the last one, as if the two were alone; the steps join to a path."""
+    corpora, planted = path
+    asked = sorted(planted)[:5]
+    found = drift(corpora, words=asked, trim=0)
+    for old, at in (("0", -1), ("2", 2)):
+        pair = {
+            each.word: each for each in drift(corpora[old], corpora["3"], words=asked, trim=0).words
+        }
+        for word in found.words:
+            each = word if at < 0 else word.steps[at]
+            assert each.distance == pytest.approx(pair[word.word].distance, abs=1e-5)
+            assert each.score == pytest.approx(pair[word.word].score, abs=1e-3)
+            assert each.local == pytest.approx(pair[word.word].local, abs=1e-5)
+            assert each.neighbors_old == pair[word.word].neighbors_old
+    for word in found.words:
+        assert [(each.time_old, each.time_new) for each in word.steps] == [
+            ("0", "1"), ("1", "2"), ("2", "3")]  # fmt: skip
+        for before, after in zip(word.steps, word.steps[1:], strict=False):
+            assert before.neighbors_new == after.neighbors_old
+        assert word.neighbors_new == word.steps[-1].neighbors_new
+
+
+@pytest.mark.parametrize("mapper", ["procrustes", "gpa"])
+def test_the_path_says_when_words_moved(path, mapper):
+    corpora, planted = path
+    until = dict(list(corpora.items())[:3])
+    found = drift(until, mapper=mapper, top=PLANTED, neighbors=0)
+    moved = [each for each in found.words if each.word in planted]
+    assert len(moved) >= 0.9 * PLANTED
+    assert all(max(each.steps, key=lambda step: step.score).time_new == "1" for each in moved)
+    back = drift(corpora, mapper=mapper, words=planted, neighbors=0).words
+    assert np.median([each.score for each in back]) < 2
+    assert min(np.median([each.steps[at].score for each in back]) for at in (0, 2)) > 4
+    assert np.median([each.steps[1].score for each in back]) < 2
+
+
+def test_a_path_as_a_table(path):
+    corpora, _ = path
+    found = drift(corpora, top=3, neighbors=1)
+    header, *lines = found.to_markdown().splitlines()
+    assert "| 0-1 | 1-2 | 2-3 | rank | nearest in 0 | nearest in 3 |" in header
+    assert all(line.count("*") == 1 for line in lines[1:])
+    assert "3000 words are in all, of 3000 in 0, 3000 in 1, 3000 in 2 and 3000 in 3;" in str(found)
+    assert [(row["time_old"], row["time_new"]) for row in found.rows] == [
+        ("0", "3"), ("0", "1"), ("1", "2"), ("2", "3")] * 3  # fmt: skip
+    assert len(found.to_csv().splitlines()) == 1 + 3 * 4
+
+
+def test_intervals_narrow_with_more_anchors(times):
+    old, new, _ = times
+
+    def width(count):
+        found = drift(old.head(count), new.head(count), top=200, neighbors=0, resamples=20).words
+        assert all(each.distance_low < each.distance_high for each in found)
+        return np.mean([each.distance_high - each.distance_low for each in found])
+
+    assert width(3000) < width(700)
+    (same,) = drift(old, old, words=old.words[7], resamples=3).words
+    assert same.distance_low == pytest.approx(0, abs=1e-5)
+    assert same.distance_high == pytest.approx(0, abs=1e-5)
+
+
+def test_intervals_hold_what_more_words_find(demo):
+    """Those from a third of the words hold the distances after a fit on all of them."""
+    now = demo.embeddings["en"]
+    corpora = {name: noisy(now, seed) for seed, name in enumerate("ab")}
+    asked = now.words[100:2000:10]
+    every = {each.word: each.distance for each in drift(corpora, words=asked, trim=0).words}
+    few = {name: value.head(2000) for name, value in corpora.items()}
+    found = drift(few, words=asked, trim=0, resamples=40, neighbors=0).words
+    held = [each.distance_low <= every[each.word] <= each.distance_high for each in found]
+    assert np.mean(held) > 0.8
+
+
+def test_intervals_follow_the_seed(times):
+    old, new, _ = times
+    rows = [drift(old, new, top=5, resamples=3, seed=seed).rows for seed in (0, 0, 1)]
+    assert rows[0] == rows[1] != rows[2]
+    assert "[" in str(drift(old, new, top=1, resamples=2))
+
+
+def test_few_false_discoveries_and_most_true_ones(demo):
+    now = demo.embeddings["en"]
+    null = {"a": noisy(now, 100), "b": noisy(now, 101)}
+    shares = []
+    for seed in range(3):
+        rows = np.random.default_rng(seed).choice(len(now), PLANTED, replace=False)
+        old, new = noisy(now, 10 + seed), noisy(now, 20 + seed, rows)
+        found = {each.word for each in drift(old, new, top=99, neighbors=0, null=null).words
+                 if each.q < 0.1}  # fmt: skip
+        planted = {now.words[row] for row in rows}
+        assert len(found & planted) > 0.6 * PLANTED
+        shares.append(len(found - planted) / len(found))
+        same = drift(old, noisy(now, 30 + seed), top=99, neighbors=0, null=null).words
+        assert sum(each.q < 0.1 for each in same) <= 1
+    assert np.mean(shares) < 0.1
+
+
+def test_p_values_are_those_of_the_formula(demo):
+    now = demo.embeddings["en"].head(2500)
+    null, other = (
+        _Aligned(_CommonWords({"a": noisy(now, s), "b": noisy(now, s + 1, range(9))}),
+                 Procrustes(), np.arange(2500))
+        for s in (0, 7)
+    )  # fmt: skip
+    found = null.p_values(other, np.arange(2500))
+    assert 0.03 < np.mean(found <= 0.05) < 0.07
+    modelled = 0
+    for row in (3, 4, 40, 1200, 2490):
+        first = min(max(row - NULL_WORDS // 2, 0), 2500 - NULL_WORDS)  # rows are ranks here
+        similar = np.sort(null.score[0, first : first + NULL_WORDS])[::-1]
+        score, t, m = other.score[0, row], similar[25], 25
+        expected = (1 + np.sum(similar >= score)) / (NULL_WORDS + 1)
+        if score > t:
+            modelled += 1
+            b = np.mean(similar[:m] - t)
+            expected = m / NULL_WORDS * (1 + (score - t) / (m * b)) ** -m
+        assert found[row] == pytest.approx(expected)
+    assert modelled >= 2
+
+
+def test_fewer_words_asked_make_smaller_q(path):
+    corpora, planted = path
+    three = dict(list(corpora.items())[:3])
+    null = {"a": corpora["0"], "b": corpora["3"]}
+    every = {each.word: each for each in drift(three, top=None, neighbors=0, null=null).words}
+    asked = drift(three, words=sorted(planted), neighbors=0, null=null)
+    assert all(each.q <= every[each.word].q for each in asked.words)
+    sure = [every[word].steps for word in planted if every[word].q < 0.01]
+    assert len(sure) > PLANTED / 2
+    assert all(first.q < 0.1 < second.q for first, second in sure)
+    assert "by the 3000 words of the null" in str(asked)
+    assert "q" not in drift(corpora, top=1).rows[0]
+    assert drift(three, words=[], null=null).rows == []
+
+
+def test_a_null_is_two_corpora_that_differ(times):
+    old, new, _ = times
+    with pytest.raises(ParameterError, match=r"null \(a, b\) hardly differ, as copies do"):
+        drift(old, new, null={"a": old, "b": old})
+    for wrong in ({"a": old}, [old, new]):
+        with pytest.raises(ParameterError, match="so does a null, each by its own name"):
+            drift(old, new, null=wrong)
+    with pytest.raises(ParameterError, match="compares two corpora or more"):
+        drift(old)
+
+
 def test_what_cannot_be_compared_is_told(times):
     old, new, _ = times
     other = Embeddings([f"{word}!" for word in new.words], new.vectors)
@@ -166,10 +352,21 @@ def test_what_cannot_be_compared_is_told(times):
         drift(
             Embeddings(["qwx", *old.words], old.vectors[[0, *range(len(old))]]), new, words=["qwx"]
         )
+    with pytest.raises(UnknownNameError, match=f"words of third: {old.words[9]!r}"):
+        third = Embeddings(old.words[10:], old.vectors[10:])
+        drift({"first": old, "second": new, "third": third}, words=old.words[9])
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"by": "size"}, {"trim": 1.0}, {"names": ("a", "a")}, {"neighbors": -1}, {"top": 0}]
+    "wrong",
+    [
+        {"by": "size"},
+        {"trim": 1.0},
+        {"names": ("a", "a")},
+        {"neighbors": -1},
+        {"top": 0},
+        {"resamples": -1},
+    ],
 )
 def test_values_that_mean_nothing_are_refused(times, wrong):
     old, new, _ = times
