@@ -30,8 +30,7 @@ MAX_BOUND_WORK_SHARE = 0.2  # bounds are made to speed exact means up if they co
 MAX_SKETCH_WORK_SHARE = 0.7  # a sketch must save at least 30 % of the work
 MIN_SKETCHED_TARGETS = 512  # fewer targets are compared with all source words
 PROBES = 6  # cells of source words in which a target's neighbours are looked for
-MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which another round adds little
-NEAR_ROUNDS = 2  # each begins with the targets that the bounds of the one before leave in front
+MAX_KNOWN_SHARE = 0.3  # of the targets in front, above which their neighbours were looked at before
 MAX_NEAR_WORK_SHARE = 0.5  # of the work that bounds for all targets take
 
 
@@ -67,8 +66,7 @@ class NeighborhoodBias(Bias):
     def prepare(self, questions: int, queries: Matrix | None = None) -> None:
         """Bound the targets near few queries; for many, bound all or compute all."""
         if questions and queries is not None and self._near_is_cheap(len(queries)):
-            for _ in range(NEAR_ROUNDS):
-                self._bound_near(queries)
+            self._bound_near(queries)
         else:
             super().prepare(questions)
 
@@ -78,7 +76,7 @@ class NeighborhoodBias(Bias):
             return False
         if self.policy.near is not None:
             return self.policy.near
-        leading = NEAR_ROUNDS * queries * self.policy.near_targets
+        leading = queries * self.policy.near_targets
         every = min(self.cost_of_bound(), float(len(self.source) * len(self.target)))
         return leading * (len(self.source) + len(self.target)) <= MAX_NEAR_WORK_SHARE * every
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from geomm_plugin.arrays import TILES, Mask, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.retrieval.exact.dots import exact_dots, representatives, rounding
 
-COLUMNS_PER_MAXIMUM = 16  # columns whose maximum is taken first
 MORE_THAN_ASKED = 6  # values kept beyond the k largest: rounding may confuse them with the k-th
 FLOAT64_ROUNDING = 2.0**-29  # as a share of a float32's
 
@@ -41,10 +40,8 @@ class TopK:
     def update(self, tile: Matrix, first: int) -> None:
         """Take in a tile of values whose columns are numbered from `first`."""
         size = self.values.shape[1]
-        above = _above(tile, self.floor)
-        if np.count_nonzero(above) > 2 * size * len(tile):  # too many to sort in one by one
-            above = _above(tile, np.maximum(_reached(tile, size), self.floor))
-        if np.count_nonzero(above) > 4 * size * len(tile):  # many equal values
+        above: Mask = tile > self.floor[:, None]  # laid out in memory as the tile is
+        if np.count_nonzero(above) > 4 * size * len(tile):  # too many to sort in one by one
             most = min(size, tile.shape[1])
             columns = np.argpartition(tile, -most, axis=1)[:, -most:]
             rows = np.arange(len(tile))
@@ -91,12 +88,6 @@ class TopK:
         return values
 
 
-def _above(tile: Matrix, floor: Vector) -> Mask:
-    """Say which values are above each row's floor."""
-    above: Mask = tile > floor[:, None]  # laid out in memory as the tile is
-    return above
-
-
 def _where(above: Mask) -> tuple[RowIndices, RowIndices]:
     """Return rows and columns, row by row.
 
@@ -108,22 +99,6 @@ def _where(above: Mask) -> tuple[RowIndices, RowIndices]:
     column, row = np.divmod(np.flatnonzero(above.T), len(above))
     order = np.argsort(row, kind="stable")
     return row[order], column[order]
-
-
-def _reached(tile: Matrix, count: int) -> Vector:
-    """Return for each row a value that at least `count` of its numbers exceed.
-
-    It is just below the count-th largest of the maxima of groups of columns: few numbers to sort,
-    and little below the count-th largest of all.
-    """
-    groups = tile.shape[1] // COLUMNS_PER_MAXIMUM
-    if groups < 2 * count:
-        return np.full(len(tile), -np.inf, np.float32)
-    maxima = tile[:, : groups * COLUMNS_PER_MAXIMUM]
-    maxima = maxima.reshape(len(tile), COLUMNS_PER_MAXIMUM, groups).max(axis=1)
-    maxima.partition(groups - count, axis=1)
-    reached: Vector = np.nextafter(maxima[:, groups - count], np.float32(-np.inf))
-    return reached
 
 
 def best_means(
