@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import signal
 import sys
 import tempfile
@@ -283,8 +282,8 @@ class _Processes(ThreadPoolExecutor):
         limits = {f"{library}_NUM_THREADS": str(threads_each(count)) for library in _THREAD_LIMITS}
         self._environment = {**_KEEP_MEMORY, **os.environ, **limits}
         self._attempts = attempts
-        self._every: list[Any] = []
-        self._own = threading.local()
+        self._own: dict[int, Any] = {}  # the process of each thread
+        self._giving = threading.Lock()
         self._ended = False
 
     def submit(self, *call: Any) -> Future[Any]:  # type: ignore[override]
@@ -293,30 +292,34 @@ class _Processes(ThreadPoolExecutor):
 
     def _do(self, *call: Any) -> Any:
         for _ in range(self._attempts):
-            if not hasattr(self._own, "process"):
-                self._own.process = self._open()
             try:
-                return self._own.process.submit(*call).result()
+                return self._given(call).result()
             except BrokenProcessPool as error:
                 ended = error
-                del self._own.process
-        codes = re.search(r"{(.*)}", str(ended))
-        how = codes[1] if codes else type(ended).__name__
+                del self._own[threading.get_ident()]
+        how = str(ended).partition("{")[2].partition("}")[0] or type(ended).__name__
         raise WorkError(f"its process ended ({how}); it may have run out of memory.") from ended
 
-    def _open(self) -> Any:
+    def _given(self, call: tuple[Any, ...]) -> Future[Any]:
+        """Give a job to this thread's process; loky cannot end one that has yet to take its job."""
         from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
         settings = {"env": self._environment, "initializer": _start, "initargs": (os.getpid(),)}
-        self._every.append(ProcessPoolExecutor(1, **settings))
-        if self._ended:
-            raise WorkError("it was to begin when the others were ended.")
-        return self._every[-1]
+        with self._giving:
+            if self._ended:
+                raise WorkError("it was to begin when the others were ended.")
+            if (me := threading.get_ident()) not in self._own:
+                self._own[me] = ProcessPoolExecutor(1, **settings)
+            given: Future[Any] = self._own[me].submit(*call)
+            while not (given.running() or given.done()):
+                time.sleep(0.001)
+        return given
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         """End the processes, in the midst of a job if there was an error."""
-        self._ended = True
-        for process in self._every:
+        with self._giving:
+            self._ended = True
+        for process in list(self._own.values()):
             process.shutdown(kill_workers=kind is not None)
         self.shutdown()
 
@@ -498,11 +501,8 @@ def _sent(client: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def versions() -> dict[str, str]:
     """Return the versions that decide what a job computes, of the process that asks."""
-    return {
-        "geomm-plugin": version("geomm-plugin"),
-        "numpy": version("numpy"),
-        "python": ".".join(platform.python_version_tuple()[:2]),
-    }
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {name: version(name) for name in ("geomm-plugin", "numpy")} | {"python": python}
 
 
 def sizes(paths: list[str]) -> dict[str, int | None]:

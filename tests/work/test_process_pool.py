@@ -53,6 +53,10 @@ def end_once(path):
     return "done"
 
 
+def stop(_):
+    raise KeyboardInterrupt
+
+
 def end_always(code):
     os._exit(code)
 
@@ -228,3 +232,18 @@ def test_processes_share_the_cores_unless_the_user_says_how_many_threads(monkeyp
     assert threads_each(1) == threads_each(100) == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     assert threads_each(1) == core_count()
+
+
+def test_a_job_that_begins_while_the_processes_end_leaves_no_thread_with_an_error(monkeypatch):
+    """loky looks late whether it is to end: by then the next job has come, and is forgotten."""
+    from joblib.externals.loky import process_executor
+
+    thread, failed = process_executor._ExecutorManagerThread, []
+    process = thread.process_result_item
+    monkeypatch.setattr(
+        thread, "process_result_item", lambda self, item: (process(self, item), time.sleep(0.3))
+    )
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    with pytest.raises(KeyboardInterrupt), process_pool(1, isolated=True) as pool:
+        list(pool.as_completed([*jobs(stop, 0), *jobs(time.sleep, 60)]))
+    assert failed == []
