@@ -34,7 +34,6 @@ from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddin
 from geomm_plugin.errors import DictionaryError, LanguagesError
 from geomm_plugin.evaluation.similarity import correlation
 from geomm_plugin.factorization import eigh
-from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.mapper import Mapper
 from geomm_plugin.normalize import Normalizer, unit
 from geomm_plugin.registry import as_mapper
@@ -330,7 +329,7 @@ def language_similarity(embeddings: Mapping[str, object]) -> list[LanguageSimila
 
 def _compare(source: str, target: str, one: Embeddings, other: Embeddings) -> LanguageSimilarity:
     x, z = centered(one), centered(other)
-    here, there = Language(one.words, x), Language(other.words, z)
+    here, there = Embeddings(one.words, x), Embeddings(other.words, z)
     seeds = {
         name: seed().pairs(here, there) for name, seed in registry.seeds.items() if seed.by_spelling
     }

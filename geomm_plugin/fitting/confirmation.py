@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from geomm_plugin.arrays import Matrix, RowIndices
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import polar, svd
 from geomm_plugin.fitting.induction import rounds
-from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.seed import unit_images
+from geomm_plugin.fitting.seeds.seed import frequent, unit_images
 from geomm_plugin.fitting.seeds.spelling import cognate_rows
 from geomm_plugin.normalize import unit
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
@@ -131,7 +131,7 @@ def _rotation(both: tuple[Matrix, Matrix]) -> Matrix:
 
 
 def cognate_precision(
-    source: Language, target: Language, source_map: Matrix, target_map: Matrix
+    source: Embeddings, target: Embeddings, source_map: Matrix, target_map: Matrix
 ) -> float | None:
     """Return the share of cognates that the maps translate to each other; None if there are few.
 
@@ -142,6 +142,7 @@ def cognate_precision(
     rows, columns, _ = cognate_rows(source.words[:words], target.words[:words])
     if len(rows) < FEWEST_COGNATES:
         return None
-    x, z = source.mapped(words, source_map), target.mapped(words, target_map)
+    x = unit_images(frequent(source, words), source_map)
+    z = unit_images(frequent(target, words), target_map)
     forth = best_neighbors(x, z).forth
     return float((forth[rows] == columns).mean())

@@ -21,6 +21,7 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, UnsupervisedError
 from geomm_plugin.factorization import polar
 from geomm_plugin.fit_report import FitReport, PairCounts
@@ -35,8 +36,8 @@ from geomm_plugin.fitting.confirmation import (
 )
 from geomm_plugin.fitting.induction import Paired, Plateau, rounds, sure_pairs
 from geomm_plugin.fitting.moments import cross
-from geomm_plugin.fitting.seeds import Language, Seed, as_seed
-from geomm_plugin.fitting.seeds.seed import unit_images
+from geomm_plugin.fitting.seeds import Seed, as_seed
+from geomm_plugin.fitting.seeds.seed import frequent, unit_images
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors
 from geomm_plugin.retrieval import PairBonus, mutual_neighbors
@@ -61,7 +62,7 @@ class UnsupervisedMapper(LinearMapper):
         self, words: Mapping[str, Sequence[str]], vectors: Vectors, report: FitReport
     ) -> dict[str, Matrix]:
         """Learn from the pairs that the seeds find between each language and the hub."""
-        languages = {name: Language(words[name], vectors[name]) for name in vectors}
+        languages = {name: Embeddings(words[name], vectors[name]) for name in vectors}
         pairs: dict[LanguagePair, RowPairs] = {}
         for edge in hub_edges(languages, self.hub):
             fit = self.own_maps({name: vectors[name] for name in edge})
@@ -74,7 +75,9 @@ class UnsupervisedMapper(LinearMapper):
         self.confirm(languages, maps, edges, report)
         return maps
 
-    def seed_pairs(self, source: Language, target: Language, fit: PairFit) -> tuple[RowPairs, str]:
+    def seed_pairs(
+        self, source: Embeddings, target: Embeddings, fit: PairFit
+    ) -> tuple[RowPairs, str]:
         """Return pairs of two languages to begin with, and what they come from."""
         return find_start(source, target, self.starts(), fit, self.seed)
 
@@ -104,7 +107,7 @@ class UnsupervisedMapper(LinearMapper):
 
     def confirm(
         self,
-        languages: Mapping[str, Language],
+        languages: Mapping[str, Embeddings],
         maps: Mapping[str, Matrix],
         edges: Iterable[LanguagePair],
         report: FitReport,
@@ -193,7 +196,7 @@ def rotation(x: Matrix | Rows, z: Matrix | Rows) -> PairFit:
     return fit
 
 
-def hub_edges(languages: Mapping[str, Language], hub: str | None = None) -> list[LanguagePair]:
+def hub_edges(languages: Mapping[str, Embeddings], hub: str | None = None) -> list[LanguagePair]:
     """Return (language, hub) for all languages but the hub: by default that with the most words."""
     if hub is not None and hub not in languages:
         raise LanguagesError(
@@ -212,7 +215,11 @@ class Start(NamedTuple):
 
 
 def find_start(
-    source: Language, target: Language, seeds: Sequence[Seed], fit: PairFit, random_seed: int = 0
+    source: Embeddings,
+    target: Embeddings,
+    seeds: Sequence[Seed],
+    fit: PairFit,
+    random_seed: int = 0,
 ) -> tuple[RowPairs, str]:
     """Return the pairs of the first seed that is confirmed, else of the best one; and its name.
 
@@ -242,10 +249,15 @@ def find_start(
 
 
 def _grown(
-    seed: Seed, pairs: RowPairs, source: Language, target: Language, fit: PairFit, random_seed: int
+    seed: Seed,
+    pairs: RowPairs,
+    source: Embeddings,
+    target: Embeddings,
+    fit: PairFit,
+    random_seed: int,
 ) -> Start:
     """Grow a seed's pairs, as far as needed until they are confirmed."""
-    x, z = source.frequent(WITH_LETTERS.words), target.frequent(WITH_LETTERS.words)
+    x, z = (frequent(each, WITH_LETTERS.words) for each in (source, target))
 
     def judged(growth: Growth) -> Start:
         own_maps, found = growth[:2], growth.pairs
@@ -256,7 +268,7 @@ def _grown(
 
     start = Start(pairs, 0.0, False)
     if not seed.by_spelling:
-        start = judged(grow(x, z, pairs, rotation(source.vectors, target.vectors), ROTATIONS))
+        start = judged(grow(x, z, pairs, rotation(source.rows, target.rows), ROTATIONS))
     if start.is_confirmed or not len(start.pairs):
         return start
     raised = seed.raised(source, target)

@@ -24,10 +24,10 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, RowIndices
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.induction import Paired, Plateau, rounds
-from geomm_plugin.fitting.seeds import Language
-from geomm_plugin.fitting.seeds.seed import unit_images, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import frequent, unit_images, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import SortedRows
 from geomm_plugin.fitting.unsupervised import PairFit, UnsupervisedMapper, rotation
 from geomm_plugin.mapper import Pairs, Vectors
@@ -58,10 +58,13 @@ class SLUnsup(UnsupervisedMapper):
     seed: Annotated[int, AtLeast(0)] = 0  # of what is dropped
     on_failure: Literal["error", "warn"] = "error"  # where no translations were found
 
-    def seed_pairs(self, source: Language, target: Language, fit: PairFit) -> tuple[RowPairs, str]:
+    def seed_pairs(
+        self, source: Embeddings, target: Embeddings, fit: PairFit
+    ) -> tuple[RowPairs, str]:
         """Return the last dictionary of two languages."""
         first = SortedRows(words=self.start_words).pairs(source, target)
-        pairs = self.self_learn(source.frequent(self.words), target.frequent(self.words), first)
+        x, z = (frequent(each, self.words) for each in (source, target))
+        pairs = self.self_learn(x, z, first)
         return pairs, f"sorted_rows: {len(first)} pairs"
 
     def learn(self, vectors: Vectors, pairs: Pairs, report: FitReport) -> dict[str, Matrix]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import GeommError
-from geomm_plugin.fitting.seeds import Language, Seed
+from geomm_plugin.fitting.seeds import Seed
 from geomm_plugin.registry.parameters import parameters_of
 from geomm_plugin.testing.toys import make_toy
 
@@ -53,7 +54,7 @@ def check_seed(seed_class: type[Seed], **params: Any) -> None:
             check_pairs(seed.pairs(small, others), small, others)
 
 
-def check_pairs(pairs: RowPairs, source: Language, target: Language) -> None:
+def check_pairs(pairs: RowPairs, source: Embeddings, target: Embeddings) -> None:
     """Pairs are rows of both languages, marked as induced, with a finite weight, 1 on average."""
     for rows, language in ((pairs.source, source), (pairs.target, target)):
         inside = (np.asarray(rows) >= 0) & (np.asarray(rows) < len(language))
@@ -67,15 +68,17 @@ def check_pairs(pairs: RowPairs, source: Language, target: Language) -> None:
     assert not len(pairs) or np.isclose(weights.mean(), 1), "Weights are 1 on average."
 
 
-def check_what_it_looks_at(seed: Seed, pairs: RowPairs, source: Language, target: Language) -> None:
+def check_what_it_looks_at(
+    seed: Seed, pairs: RowPairs, source: Embeddings, target: Embeddings
+) -> None:
     """A seed by spelling gives the same pairs whatever the vectors are."""
     if not seed.by_spelling:
         return
-    turned = [Language(each.words, -np.asarray(each.vectors)[::-1]) for each in (source, target)]
+    turned = [Embeddings(each.words, -np.asarray(each.vectors)[::-1]) for each in (source, target)]
     assert _equal(pairs, seed.pairs(*turned)), "A seed with `by_spelling` looks at words alone."
 
 
-def check_bonus(seed: Seed, source: Language, target: Language) -> None:
+def check_bonus(seed: Seed, source: Embeddings, target: Embeddings) -> None:
     """Pairs that keep a bonus are rows of both languages, with a finite number each."""
     raised = seed.raised(source, target)
     if raised is None:
@@ -92,7 +95,7 @@ def _equal(one: RowPairs, other: RowPairs) -> bool:
     return all(map(np.array_equal, *arrays))
 
 
-def _languages(sources: int, targets: int) -> tuple[Language, Language]:
+def _languages(sources: int, targets: int) -> tuple[Embeddings, Embeddings]:
     """Return two rotations of one cloud, whose words are the same letters or numbers."""
     words = [
         str(1900 + number)
@@ -103,7 +106,7 @@ def _languages(sources: int, targets: int) -> tuple[Language, Language]:
     toy = make_toy(words=max(sources, targets, 20), dimension=10, noise=0.02)
     counts = {"en": sources, "es": targets}
     source, target = (
-        Language(words[:count], toy.embeddings[name].vectors[:count].copy())
+        Embeddings(words[:count], toy.embeddings[name].vectors[:count].copy())
         for name, count in counts.items()
     )
     return source, target

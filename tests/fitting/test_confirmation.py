@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from geomm_plugin import get_mapper
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import UnsupervisedError
 from geomm_plugin.fit_report import FitReport
 from geomm_plugin.fitting.confirmation import (
@@ -13,7 +14,6 @@ from geomm_plugin.fitting.confirmation import (
     doubt,
     needed_agreement,
 )
-from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.normalize import unit
 
 EDGE = ("a", "b")
@@ -26,7 +26,7 @@ def languages(words=200, dimension=20, seed=0):
     rotation = np.linalg.qr(random.normal(size=(dimension, dimension)))[0]
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     names = ["".join(random.choice(letters, 8)) for _ in range(words)]
-    one, other = Language(names, x), Language(names, (x @ rotation).astype(np.float32))
+    one, other = Embeddings(names, x), Embeddings(names, (x @ rotation).astype(np.float32))
     return {"a": one, "b": other}, {"a": rotation, "b": np.eye(dimension)}
 
 
@@ -39,9 +39,9 @@ def test_right_maps_find_words_spelt_alike_and_wrong_ones_do_not():
 def test_few_words_spelt_alike_are_no_evidence():
     both, maps = languages()
     count = FEWEST_COGNATES - 1
-    few = Language([*both["b"].words[:count], *map(str, range(200 - count))], both["b"].vectors)
+    few = Embeddings([*both["b"].words[:count], *map(str, range(200 - count))], both["b"].vectors)
     assert cognate_precision(both["a"], few, maps["a"], maps["b"]) is None
-    one_more = Language([*both["b"].words[: count + 1], *few.words[count + 1 :]], few.vectors)
+    one_more = Embeddings([*both["b"].words[: count + 1], *few.words[count + 1 :]], few.vectors)
     assert cognate_precision(both["a"], one_more, maps["a"], maps["b"]) == 1
 
 
@@ -73,7 +73,7 @@ def test_all_that_is_known_must_hold(agreement, needed, cognates, reason):
 def test_vectors_of_other_words_are_refused_though_they_align():
     both, maps = languages()
     order = np.random.default_rng(1).permutation(200)
-    both["b"] = Language([both["b"].words[row] for row in order], both["b"].vectors)
+    both["b"] = Embeddings([both["b"].words[row] for row in order], both["b"].vectors)
     report = FitReport(recover={"a-b": 1.0})
     with pytest.raises(UnsupervisedError, match="a-b: 0% of the cognates.*own vector"):
         get_mapper("icp").confirm(both, maps, [EDGE], report)

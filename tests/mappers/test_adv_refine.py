@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from geomm_plugin import get_mapper
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, MissingExtraError
-from geomm_plugin.fitting.seeds import Language, as_seed
+from geomm_plugin.fitting.seeds import as_seed
 from geomm_plugin.fitting.seeds.adversarial import mean_csls, spread
 from geomm_plugin.testing import make_toy
 from geomm_plugin.testing.mapper_contract import (
@@ -86,7 +87,7 @@ def test_contract_without_a_fit(check):
 
 
 def test_spaces_of_different_dimensions_are_refused():
-    one, other = (Language(list("abc"), np.eye(3, size, dtype=np.float32)) for size in (2, 3))
+    one, other = (Embeddings(list("abc"), np.eye(3, size, dtype=np.float32)) for size in (2, 3))
     with pytest.raises(LanguagesError, match="2 and 3"):
         as_seed("adversarial").pairs(one, other)
 

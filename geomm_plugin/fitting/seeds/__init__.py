@@ -9,11 +9,11 @@ from geomm_plugin.lazy import names_of
 from geomm_plugin.registry.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from geomm_plugin.fitting.seeds.seed import Language, Seed, as_seed
+    from geomm_plugin.fitting.seeds.seed import Seed, as_seed
 
-__all__ = ["Language", "Seed", "as_seed"]
+__all__ = ["Seed", "as_seed"]
 
-__getattr__ = names_of(__name__, {"seed": ("Language", "Seed", "as_seed")})
+__getattr__ = names_of(__name__, {"seed": ("Seed", "as_seed")})
 
 
 @hookimpl

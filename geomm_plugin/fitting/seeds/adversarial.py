@@ -20,10 +20,11 @@ import numpy as np
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, missing_extra
 from geomm_plugin.factorization import polar
 from geomm_plugin.fitting.seeds.icp import principal
-from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import Seed, frequent, weighted_pairs
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
@@ -51,9 +52,9 @@ class Adversarial(Seed):
     beta: Annotated[float, AtLeast(0)] = 0.01  # pull towards a rotation; published: 0.001
     seed: Annotated[int, AtLeast(0)] = 0  # of everything that is drawn
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the mutual best by CSLS of the best epoch's map, as a rotation."""
-        x, z = (spread(each.frequent(self.words), self.axes) for each in (source, target))
+        x, z = (spread(frequent(each, self.words), self.axes) for each in (source, target))
         if x.shape[1] != z.shape[1]:
             raise LanguagesError(
                 "Adversarial training maps between spaces of the same number of dimensions; these "

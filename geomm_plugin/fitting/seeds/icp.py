@@ -18,9 +18,10 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import eigh, polar
 from geomm_plugin.fitting.moments import finite
-from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import Seed, frequent, mutual_best, weighted_pairs
 from geomm_plugin.registry.parameters import AtLeast
 
 TILT = 0.1  # size of the random rotation of a start, in radians a plane
@@ -39,11 +40,11 @@ class ClosestPoints(Seed):
     steps: Annotated[int, AtLeast(1)] = 40  # for the starts that are not dropped
     seed: Annotated[int, AtLeast(0)] = 0  # of the starts
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the words that are each other's nearest at the best rotation."""
         count = min(self.words, len(source), len(target))
-        x = principal(source.frequent(count), self.axes)
-        z = principal(target.frequent(count), self.axes)
+        x = principal(frequent(source, count), self.axes)
+        z = principal(frequent(target, count), self.axes)
         axes = min(x.shape[1], z.shape[1])
         x, z = x[:, :axes], z[:, :axes]
         rows, columns = mutual_best(nearness(x @ self.best_rotation(x, z), z))

@@ -8,8 +8,6 @@ first round, so a seed need not be precise: a few hundred pairs of which a tenth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,30 +15,10 @@ import numpy as np
 from geomm_plugin import registry
 from geomm_plugin.arrays import Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import check_parameters, parameters_of, split_choice
 from geomm_plugin.retrieval import PairBonus
-from geomm_plugin.rows import Rows
-
-
-@dataclass(frozen=True)
-class Language:
-    """The words of a language, most frequent first, and their normalized vectors."""
-
-    words: Sequence[str]
-    vectors: Rows | Matrix
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def frequent(self, count: int) -> Matrix:
-        """Return the vectors of the most frequent words."""
-        rows: Matrix = np.asarray(self.vectors[:count])
-        return rows
-
-    def mapped(self, count: int, matrix: Matrix) -> Matrix:
-        """Return the most frequent words after a map, at unit length."""
-        return unit_images(self.frequent(count), matrix)
 
 
 class Seed(ABC):
@@ -53,10 +31,13 @@ class Seed(ABC):
     by_spelling: ClassVar[bool] = False  # looks at words, not at vectors
 
     @abstractmethod
-    def pairs(self, source: Language, target: Language) -> RowPairs:
-        """Return pairs of rows, marked as induced, with a weight each (1 on average)."""
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
+        """Return pairs of rows, marked as induced, with a weight each (1 on average).
 
-    def raised(self, source: Language, target: Language) -> PairBonus | None:
+        Words come with their normalized vectors, the most frequent ones first.
+        """
+
+    def raised(self, source: Embeddings, target: Embeddings) -> PairBonus | None:
         """Return pairs that keep a bonus while the seed's pairs grow; None if there are none."""
         return None
 
@@ -74,6 +55,12 @@ def as_seed(choice: str, seed: int | None = None) -> Seed:
     made: Seed = registry.seeds.make(choice, [f"seed={seed}"] if is_random else [])
     check_parameters(made)
     return made
+
+
+def frequent(language: Embeddings, count: int) -> Matrix:
+    """Return the vectors of the most frequent words; no others are made."""
+    rows: Matrix = np.asarray(language.rows[:count])
+    return rows
 
 
 def unit_images(vectors: Matrix, matrix: Matrix) -> Matrix:

@@ -21,8 +21,8 @@ import numpy as np
 
 from geomm_plugin.arrays import Mask, RowIndices, Vector
 from geomm_plugin.dictionary import Dictionary, RowPairs
-from geomm_plugin.embeddings import as_embeddings
-from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.embeddings import Embeddings, as_embeddings
+from geomm_plugin.fitting.seeds.seed import Seed, weighted_pairs
 from geomm_plugin.registry.parameters import AtLeast, Within
 from geomm_plugin.retrieval import PairBonus
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
@@ -42,7 +42,7 @@ class Identical(Seed):
     name: ClassVar[str] = "identical"
     by_spelling: ClassVar[bool] = True
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return every word of both vocabularies, paired with itself."""
         return shared_words(source.words, target.words)
 
@@ -69,7 +69,7 @@ class Numerals(Seed):
     name: ClassVar[str] = "numerals"
     by_spelling: ClassVar[bool] = True
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the numbers of both vocabularies, each paired with itself."""
         return shared_words(
             [numeral(word) for word in source.words], [numeral(word) for word in target.words]
@@ -98,14 +98,14 @@ class Cognates(Seed):
     cosine: Annotated[float, Within(0, 1)] = MIN_COSINE  # least similarity of spelling
     letters: Annotated[float, AtLeast(0)] = 0.5  # weight of the bonus; 0: the pairs alone
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the pairs, weighted by how alike they are."""
         rows, columns, cosines = cognate_rows(
             source.words[: self.words], target.words[: self.words], self.cosine
         )
         return weighted_pairs(rows, columns, cosines)
 
-    def raised(self, source: Language, target: Language) -> PairBonus | None:
+    def raised(self, source: Embeddings, target: Embeddings) -> PairBonus | None:
         """Return words of similar spelling, with their bonus."""
         if not self.letters:
             return None

@@ -29,9 +29,10 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import eigh
 from geomm_plugin.fitting.moments import finite
-from geomm_plugin.fitting.seeds.seed import Language, Seed, mutual_best, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import Seed, frequent, mutual_best, weighted_pairs
 from geomm_plugin.fitting.seeds.spelling import MIN_RAISED, RAISED_PER_WORD, alike_rows
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import AtLeast, Within
@@ -53,11 +54,11 @@ class SortedRows(Seed):
     words: Annotated[int, AtLeast(2)] = 4000  # most frequent words of each language
     power: Annotated[float, Within(0, 1)] = 0.5  # p of the kernels K^p
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the best by CSLS in both directions; found both ways, a pair counts twice."""
         count = min(self.words, len(source), len(target))
-        x = _shape(source.frequent(count), self.power)
-        z = _shape(target.frequent(count), self.power)
+        x = _shape(frequent(source, count), self.power)
+        z = _shape(frequent(target, count), self.power)
         best = best_neighbors(x, z)
         rows = np.concatenate([np.arange(len(best.forth)), best.back])
         columns = np.concatenate([best.forth, np.arange(len(best.back))])
@@ -107,11 +108,11 @@ class GromovWasserstein(Seed):
     spelling: Annotated[float, AtLeast(0)] = 0.0  # weight of the letters; 0: structure alone
     steps: Annotated[int, AtLeast(1)] = 60
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the mutual largest entries of the coupling, weighted by these."""
         count = min(self.words, len(source), len(target))
-        F = factor(source.frequent(count), self.power)
-        H = factor(target.frequent(count), self.power)
+        F = factor(frequent(source, count), self.power)
+        H = factor(frequent(target, count), self.power)
         prior = self.prior(F, H)
         if self.spelling:
             here, there, cosines = alike_rows(

@@ -19,8 +19,9 @@ import numpy as np
 
 from geomm_plugin.arrays import Matrix
 from geomm_plugin.dictionary import RowPairs
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.factorization import polar
-from geomm_plugin.fitting.seeds.seed import Language, Seed, weighted_pairs
+from geomm_plugin.fitting.seeds.seed import Seed, frequent, weighted_pairs
 from geomm_plugin.fitting.seeds.structure import in_deviations, sinkhorn
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.parameters import AtLeast
@@ -44,9 +45,9 @@ class Wasserstein(Seed):
     eps: Annotated[float, AtLeast(1e-3)] = 0.05  # entropy of the couplings
     seed: Annotated[int, AtLeast(0)] = 0  # of the words drawn
 
-    def pairs(self, source: Language, target: Language) -> RowPairs:
+    def pairs(self, source: Embeddings, target: Embeddings) -> RowPairs:
         """Return the mutual best by CSLS after the last rotation."""
-        x, z = unit(source.frequent(self.words)), unit(target.frequent(self.words))
+        x, z = unit(frequent(source, self.words)), unit(frequent(target, self.words))
         rotation = self.rotate(x, z, relaxed_rotation(x, z))
         rows, columns, scores = mutual_neighbors(unit(x @ rotation), z)
         return weighted_pairs(rows, columns, np.maximum(scores, 0))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.embeddings import Embeddings
 
 
 @pytest.fixture
@@ -14,4 +14,4 @@ def rotated():
     rotation = np.linalg.qr(random.normal(size=(20, 20)))[0]
     noisy = cloud @ rotation + 0.05 * random.normal(size=cloud.shape)
     words = [str(number) for number in range(400)]
-    return Language(words, cloud.astype(np.float32)), Language(words, noisy.astype(np.float32))
+    return Embeddings(words, cloud.astype(np.float32)), Embeddings(words, noisy.astype(np.float32))

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 
-from geomm_plugin.fitting.seeds import Language
+from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.fitting.seeds.icp import ClosestPoints, descend, nearness, principal
 
 
@@ -11,7 +11,7 @@ def test_a_rotated_cloud_is_turned_back():
     cloud = random.exponential(size=(300, 8)) * np.linspace(3, 1, 8)  # skewed, so that signs show
     rotation = np.linalg.qr(random.normal(size=(8, 8)))[0]
     words = [str(number) for number in range(300)]
-    source, target = (Language(words, x.astype(np.float32)) for x in (cloud, cloud @ rotation))
+    source, target = (Embeddings(words, x.astype(np.float32)) for x in (cloud, cloud @ rotation))
     pairs = ClosestPoints(starts=200, steps=20).pairs(source, target)
     assert len(pairs) > 200
     assert (pairs.source == pairs.target).mean() > 0.95

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from geomm_plugin import Embeddings, cognates
-from geomm_plugin.fitting.seeds import Language
 from geomm_plugin.fitting.seeds.spelling import (
     MIN_RAISED,
     Cognates,
@@ -18,7 +17,7 @@ from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 
 
 def language(*words):
-    return Language(words, np.zeros((len(words), 2), np.float32))
+    return Embeddings(words, np.zeros((len(words), 2), np.float32))
 
 
 def test_words_of_both_vocabularies_are_paired_with_themselves():
@@ -40,8 +39,8 @@ def test_a_numeral_has_digits_and_nothing_else(word, expected):
 
 
 def test_numbers_are_paired_across_scripts_and_words_are_not():
-    source = Language(["de", "7", "2", "12"], np.zeros((4, 2), np.float32))
-    target = Language(["de", "٢", "12"], np.zeros((3, 2), np.float32))
+    source = Embeddings(["de", "7", "2", "12"], np.zeros((4, 2), np.float32))
+    target = Embeddings(["de", "٢", "12"], np.zeros((3, 2), np.float32))
     pairs = Numerals().pairs(source, target)
     assert list(zip(pairs.source, pairs.target, strict=True)) == [(2, 1), (3, 2)]
 
@@ -94,7 +93,7 @@ def test_pairs_are_mutual_and_more_alike_than_asked():
 def test_words_spelt_alike_keep_a_bonus_by_their_letters():
     words = ["национальный", "информация", "президент", "собака", "и"]
     other = ["nationale", "information", "president", "presidente", "chien"]
-    source, target = (Language(some, np.zeros((5, 2), np.float32)) for some in (words, other))
+    source, target = (Embeddings(some, np.zeros((5, 2), np.float32)) for some in (words, other))
     rows, columns, cosines = alike_rows(words, other, MIN_RAISED, 5)
     raised = Cognates(letters=0.5).raised(source, target)
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) >= {(1, 1), (2, 2)}

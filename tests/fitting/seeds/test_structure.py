@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from geomm_plugin.fitting.seeds import Language, as_seed
+from geomm_plugin.embeddings import Embeddings
+from geomm_plugin.fitting.seeds import as_seed
 from geomm_plugin.fitting.seeds.structure import GromovWasserstein, factor, profiles, sinkhorn
 
 
@@ -64,7 +65,7 @@ def test_a_rotated_cloud_is_paired_up(rotated):
 def test_only_the_frequency_prior_knows_the_order_of_the_rows(rotated):
     source, target = rotated
     order = np.random.default_rng(1).permutation(len(target))
-    shuffled = Language([target.words[row] for row in order], target.vectors[order])
+    shuffled = Embeddings([target.words[row] for row in order], target.vectors[order])
     pairs = GromovWasserstein(frequency=0).pairs(source, shuffled)
     assert (order[pairs.target] == pairs.source).mean() > 0.95
     plain = GromovWasserstein(frequency=0).pairs(source, target)
@@ -78,14 +79,14 @@ def test_only_the_frequency_prior_knows_the_order_of_the_rows(rotated):
 def test_a_heavy_frequency_prior_pairs_words_of_the_same_rank(rotated):
     source, target = rotated
     order = np.random.default_rng(1).permutation(len(target))
-    shuffled = Language(target.words, target.vectors[order])
+    shuffled = Embeddings(target.words, target.vectors[order])
     pairs = GromovWasserstein(frequency=100, profile=0).pairs(source, shuffled)
     assert np.abs(pairs.source - pairs.target).mean() < 5
 
 
 def test_languages_of_different_sizes_take_the_words_that_both_have(rotated):
     source, target = rotated
-    few = Language(target.words[:150], target.vectors[:150])
+    few = Embeddings(target.words[:150], target.vectors[:150])
     pairs = GromovWasserstein().pairs(source, few)
     assert pairs.source.max() < 150
     assert share_right(pairs) > 0.9
@@ -96,8 +97,8 @@ def test_words_spelt_alike_are_paired_where_structure_says_nothing():
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     words = ["".join(random.choice(letters, 8)) for _ in range(80)]
     order = random.permutation(80)
-    source = Language(words, random.normal(size=(80, 10)).astype(np.float32))
-    target = Language(
+    source = Embeddings(words, random.normal(size=(80, 10)).astype(np.float32))
+    target = Embeddings(
         [words[row] for row in order], random.normal(size=(80, 10)).astype(np.float32)
     )
     shares = []
