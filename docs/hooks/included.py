@@ -1,4 +1,4 @@
-"""Parts of files outside docs/ that pages show: measured tables, and what to type."""
+"""Files outside docs/ that pages show or give: measured tables, what to type, the notebook."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MEASURED, TYPED = "<!-- benchmarks/RESULTS.md -->", "<!-- README.md: what to typ
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Called by mkdocs with the files of the site."""
-    picture = str(ROOT / "benchmarks" / "growth.svg")
-    files.append(File.generated(config, "growth.svg", abs_src_path=picture))
+    for path in ("benchmarks/growth.svg", "examples/one_space.ipynb"):
+        files.append(File.generated(config, Path(path).name, abs_src_path=str(ROOT / path)))
     return files
 
 
