@@ -8,6 +8,8 @@ Copies: a word's noise grows with its rank and differs from word to word; 40 wor
 another of them. Texts, a document a line: their documents are divided by chance, vectors are
 trained on each half, and in the second half 20 words stand in each other's place. The null is made
 in the same way, with nothing moved. A run of each seed is tested with the null of every other.
+
+Intervals are made of a third of the words, and should hold the distances after a fit on all.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from geomm_plugin.normalize import unit
 LEAST_RANK = 60  # of words that move: none of the few that make up the grammar
 COPIED, SWAPPED = 40, 20  # words that move
 SMALL = 0.1  # q
+RESAMPLES = 100
 
 
 class Case(NamedTuple):
@@ -92,6 +95,19 @@ def counted(case: Case, null: Case) -> list[float]:
     return [len(some & case.moved), len(some - case.moved), len(asked), len(found(case.same))]
 
 
+def held(case: Case) -> list[bool]:
+    """Return whether the intervals of words hold their distances after a fit on more words."""
+    corpora, few = (
+        {name: each.head(len(each) // part) for name, each in zip("ab", case[:2], strict=True)}
+        for part in (1, 3)
+    )
+    words = [word for word in few["a"].words[::10] if word in few["b"]]
+    settings: dict[str, Any] = {"words": words, "trim": 0, "neighbors": 0}
+    every = {each.word: each.distance for each in drift(corpora, **settings).words}
+    found = drift(few, resamples=RESAMPLES, **settings).words
+    return [each.distance_low <= every[each.word] <= each.distance_high for each in found]
+
+
 @click.command()
 @click.option("--vectors", type=click.Path(path_type=Path), help="Copy these instead.")
 @click.option("--text", "texts", multiple=True, type=click.Path(path_type=Path), help="Train on.")
@@ -114,6 +130,8 @@ def main(vectors: Path | None, texts: tuple[Path, ...], seeds: int) -> None:
     click.echo(f"                  mean share of others {shares.mean():.3f}")
     click.echo(f"asked about them  {asked:.1f} have q < {SMALL}")
     runs = np.count_nonzero(counts[:, 3])
+    share = np.mean([each for case in cases for each in held(case)])
+    click.echo(f"intervals         {share:.3f} hold the distance after a fit on all words")
     click.echo(f"none moved        {unchanged:.2f} words, in {runs} of {len(counts)} runs")
 
 

@@ -69,13 +69,16 @@ def test_the_tables_show_each_job(modules, results):
     assert text.count(" | gensim | ") + text.count(" | numpy | ") >= len(with_others) / 2
 
 
-def test_moved_words_are_counted(modules, tmp_path):
+def test_moved_words_are_counted(modules, tmp_path, monkeypatch):
     write_embeddings(load_demo().embeddings["en"].head(600), tmp_path / "en.vec")
+    drift = importlib.import_module("drift")
+    monkeypatch.setattr(drift, "RESAMPLES", 3)
     ran = CliRunner().invoke(
-        importlib.import_module("drift").main,
+        drift.main,
         ["--vectors", str(tmp_path / "en.vec"), "--seeds", "2"],
     )
     assert "2 runs, 600 words, 40.0 of them moved" in ran.output, ran.output
+    assert "hold the distance after a fit on all words" in ran.output
 
 
 def test_the_loads_are_commands_that_work(modules, tmp_path, monkeypatch):

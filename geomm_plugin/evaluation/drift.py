@@ -137,8 +137,8 @@ class Drift(Table):
         ]
         if between:
             notes.append(
-                "Below two times stands the score of that step, * the highest; all else is from "
-                f"{first} to {last}."
+                f"Columns of two times hold the score of that step, * the highest; all others are "
+                f"from {first} to {last}."
             )
         if self.null:
             notes.append(
@@ -395,8 +395,9 @@ class _Aligned:
         places = np.searchsorted(ranks[order], other.common.log_ranks[:, chosen].ravel())
         start = np.clip(places - size // 2, 0, len(order) - size)
         m, p_values = max(1, size // 40), np.empty(len(scores))
-        for part in slices(len(scores), LOCAL_ROWS):
-            similar, score = np.sort(windows[start[part]], axis=1), scores[part]
+        parts = list(slices(len(scores), LOCAL_ROWS))
+        for part in progress.over("Comparing with the null", parts, "blocks"):
+            similar, score = np.partition(windows[start[part]], size - m - 1), scores[part]
             as_high = (1 + np.count_nonzero(similar >= score[:, None], axis=1)) / (1 + size)
             t = similar[:, -m - 1]
             b = similar[:, -m:].mean(axis=1) - t
