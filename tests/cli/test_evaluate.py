@@ -10,11 +10,9 @@ import pytest
 from geomm_plugin import compare, evaluate, get_mapper, load_mapper, registry, save_mapper
 from geomm_plugin.demo import FOLDER, load_demo
 from geomm_plugin.errors import ParameterError
-from geomm_plugin.evaluation.analogy import Analogy
 from geomm_plugin.evaluation.calibration import reliability
 from geomm_plugin.evaluation.diagnosis import diagnose, language_similarity
 from geomm_plugin.evaluation.mapper_choice import choose_mappers
-from geomm_plugin.evaluation.similarity import Similarity
 from geomm_plugin.files.text_lines import read_lines
 from geomm_plugin.registry import as_mapper, as_retrieval
 from geomm_plugin.registry.parameters import split_choice
@@ -73,20 +71,9 @@ def test_evaluate_prints_what_python_returns(run, rows_of, demo, model):
     assert rows_of(*both, "--jobs", "2") == rows
 
 
-def test_evaluate_does_the_other_tasks(run, rows_of, demo, model, tmp_path):
-    space = get_mapper("procrustes").fit(*demo[:2]).map(demo[0])
-    pairs = [(here, there, float(i % 5)) for i, (here, there) in enumerate(demo[2]["en", "es"])]
-    scored, questions = tmp_path / "scored.txt", tmp_path / "questions.txt"
-    scored.write_text("".join(f"{a}\t{b}\t{c}\n" for a, b, c in pairs), "utf-8")
+def test_a_language_of_analogies_that_is_not_there_is_named(run, tmp_path):
+    questions = tmp_path / "questions.txt"
     questions.write_text(": numbers\ntwo second three third\n", "utf-8")
-    asked = {"numbers": [("two", "second", "three", "third")]}
-    for task, test in (
-        (Similarity({("en", "es"): pairs}), f"en-es={scored}"),
-        (Analogy({"en": asked}), f"en={questions}"),
-    ):
-        rows = rows_of("evaluate", "--model", model, "--task", task.name, "-d", test)
-        expected = [{"mapper": "procrustes", **score.row()} for score in task.score(space)]
-        assert [numbers(row) for row in rows] == expected
     wrong = run("evaluate", "--task", "analogy", "-d", f"en-es={questions}", status=2)
     assert "no language 'en-es' in this space" in wrong.stderr
 

@@ -19,22 +19,15 @@ LIMIT = ["--max-words", "800", "-q"]
 TRAINED = ["-d", f"en-es={FOLDER}/en-es.train.txt", "-t", f"en-es={FOLDER}/en-es.test.txt"]
 
 
-def test_sentences_print_a_row_for_each_direction_and_retrieval(geomm):
+def test_sentences_are_ranked_as_chosen(geomm):
     line = ["evaluate", *FILES, *LIMIT, "--task", "sentences", *TEXTS, "--json"]
-    rows = json.loads(geomm(*line).stdout)
-    assert [(row["pair"], row["retrieval"]) for row in rows] == [
-        *(("en-es", "csls"), ("en-es", "cosine"), ("es-en", "csls"), ("es-en", "cosine")),
-    ]
-    assert all({"p@1", "p@5", "p@10"} <= set(row) for row in rows)
     rows = json.loads(geomm(*line, "-r", "csls:k=5").stdout)
     assert [row["retrieval"] for row in rows] == ["csls(k=5)"] * 2
 
 
-def test_classify_prints_a_row_for_each_test_language_and_names_every_file(geomm):
+def test_rows_of_a_task_name_every_file(geomm):
     line = ["evaluate", *FILES, *LIMIT, "--task", "classify", *TRAIN, *TEST]
     (row,) = json.loads(geomm(*line, "--json").stdout)
-    assert (row["train"], row["test"]) == ("en", "es")
-    assert {"accuracy", "macro-f1", "C", "cv_accuracy"} <= set(row)
     assert set(row["files"]) == {"embeddings en", "embeddings es", "train en", "test es"}
     assert all(row["files"].values()) and row["versions"]
     shown = geomm(*line).stdout.splitlines()
