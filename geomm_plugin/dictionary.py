@@ -198,7 +198,8 @@ def read_dictionary(path: str | os.PathLike[str], *, encoding: str | None = None
         pairs.append((columns[0], columns[1]))
     if not pairs:
         raise DictionaryError(f"{path}: the dictionary is empty; it needs a pair of words a line.")
-    return Dictionary(pairs, [SourceFile.read_from(path, f"{len(pairs):,} pairs")])
+    file = SourceFile.read_from(path, f"{len(pairs):,} pairs", encoding=encoding)
+    return Dictionary(pairs, [file])
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

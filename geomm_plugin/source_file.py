@@ -24,9 +24,16 @@ class SourceFile:
     content: str  # e.g. "5,000 pairs", "200,000 words x 300"
     # The files as they were on disk: whether they can be read again as they were.
     parts: tuple[tuple[Path, Stamp], ...] = field(default=(), repr=False)
+    encoding: str | None = None  # of its text, where it was named
 
     @classmethod
-    def read_from(cls, path: Path, content: str, parts: Iterable[Path] | None = None) -> SourceFile:
+    def read_from(
+        cls,
+        path: Path,
+        content: str,
+        parts: Iterable[Path] | None = None,
+        encoding: str | None = None,
+    ) -> SourceFile:
         """Describe what was just read.
 
         Parameters
@@ -39,7 +46,7 @@ class SourceFile:
         if len(known) < len(set(inside)):  # a pipe
             known = []
         size = sum(stamp.size for _, stamp in known) if known else None
-        return cls(str(path), size, content, tuple(known))
+        return cls(str(path), size, content, tuple(known), encoding)
 
     def is_current(self) -> bool:
         """True if the files are still as they were; of a pipe nothing is known."""

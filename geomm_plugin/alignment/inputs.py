@@ -132,7 +132,9 @@ def run_options(
         Further options; those that are None or False are left out.
     """
     lists = [value for value in extra_words.values() if not isinstance(value, (str, Path))]
+    encodings = {file.encoding for given in inputs.pairs.values() for file in given.files}
     from_memory = inputs.objects or lists or not all(d.files for d in inputs.pairs.values())
+    from_memory = from_memory or len(encodings) > 1
     from_memory = from_memory or others.get("format") is not None  # the suffix does not say it
     if from_memory or registry.mappers.get(mapper.name) is not type(mapper):
         return None
@@ -150,6 +152,7 @@ def run_options(
             "-".join(pair): [relative(file.path) for file in dictionary.files]
             for pair, dictionary in inputs.pairs.items()
         },
+        "encoding": next(iter(encodings), None),
         "identical": ["-".join(pair) for pair in inputs.identical],
         "cognates": ["-".join(pair) for pair in inputs.cognates],
         "extra-words": {language: relative(str(path)) for language, path in extra_words.items()},

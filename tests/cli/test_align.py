@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geomm_plugin import read_embeddings, write_embeddings
+from geomm_plugin import Embeddings, read_embeddings, write_embeddings
 from geomm_plugin.formats import writing_format
 from geomm_plugin.mappers import Procrustes
 from geomm_plugin.testing import make_toy
@@ -90,3 +90,18 @@ def test_json_is_one_object_of_what_was_written(geomm, write_toy):
     assert written["report"]["pairs"]["en-es"]["used"] == 40
     kept = json.loads(geomm(*line, "--resume").stdout)
     assert {row["state"] for row in [*kept["files"], kept["mapper"]]} == {"kept"}
+
+
+def test_the_encoding_of_dictionaries_is_recorded(geomm, write_toy):
+    toy = make_toy(words=60)
+    for language, embeddings in list(toy.embeddings.items()):
+        words = [f"{word}é" for word in embeddings.words]
+        toy.embeddings[language] = Embeddings(words, embeddings.vectors)
+    pairs = [(f"{one}é", f"{other}é") for one, other in toy.dictionaries["en", "es"]]
+    toy.dictionaries["en", "es"] = pairs
+    line = write_toy(toy)
+    Path("en-es.txt").write_text("".join(f"{one}\t{other}\n" for one, other in pairs), "latin-1")
+    first = geomm("align", *line, *OUT, "--encoding", "latin-1").stdout
+    assert json.loads(Path("out/align.json").read_text())["options"]["encoding"] == "latin-1"
+    again = geomm("align", "--config", "out/align.json", "-o", "again").stdout
+    assert again.replace("again/", "out/") == first
