@@ -61,7 +61,6 @@ def as_numbers(vectors: npt.ArrayLike) -> Matrix:
         if not np.issubdtype(array.dtype, np.floating):
             array = array.astype(np.float32)
     except (TypeError, ValueError) as error:  # rows of different lengths, or no numbers
-        raise FormatError(
-            f"Vectors must be a table of numbers, one row per word ({error})."
-        ) from error
+        problem = f"Vectors must be a table of numbers, one row per word ({error})."
+        raise FormatError(problem) from error
     return array

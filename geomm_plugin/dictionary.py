@@ -378,31 +378,37 @@ def pair_languages(
         rows = row_pairs(dictionary, embeddings[source], embeddings[target])
         if not dictionary:
             raise DictionaryError(f"The dictionary {source}-{target} is empty. Give it pairs.")
+        refuse_swapped(dictionary, source, target, embeddings)
         if not len(rows):
             raise DictionaryError(
                 f"None of the {len(dictionary)} pairs is in both vocabularies, e.g. "
                 f"{' - '.join(map(repr, dictionary[0]))}. Check the language order and the letter "
                 f"case of the dictionary {source}-{target}."
             )
-        warn_if_swapped(dictionary, source, target, embeddings)
         pairs[source, target] = rows
     return pairs
 
 
-def warn_if_swapped(
+def refuse_swapped(
     dictionary: Dictionary, source: str, target: str, embeddings: Mapping[str, Embeddings]
 ) -> None:
-    """Warn where most pairs are missing, and more are there if they are read the other way."""
+    """Refuse a dictionary of which most pairs are missing, and twice as many there if turned round.
+
+    Where it is less than twice as many, that is a warning.
+    """
     here, there = embeddings[source].row_of, embeddings[target].row_of
     known = sum(one in here and other in there for one, other in dictionary)
     swapped = sum(one in there and other in here for one, other in dictionary)
-    if known < len(dictionary) / 2 and known < swapped:
-        warnings.warn(
-            f"Of the {len(dictionary)} pairs of the dictionary {source}-{target}, {known} are in "
-            f"both vocabularies; read the other way round, {swapped} are. Its columns seem to be "
-            f"swapped: it may be a dictionary {target}-{source}.",
-            stacklevel=2,
-        )
+    if known >= len(dictionary) / 2 or known >= swapped:
+        return
+    problem = (
+        f"Of the {len(dictionary)} pairs of the dictionary {source}-{target}, {known} are in both "
+        f"vocabularies; read the other way round, {swapped} are. Its columns seem to be swapped: "
+        f"give it as the dictionary {target}-{source}."
+    )
+    if 2 * known < swapped:
+        raise DictionaryError(problem)
+    warnings.warn(problem, stacklevel=2)
 
 
 def oriented(dictionaries: CheckedDictionaries, source: str, target: str) -> Dictionary:

@@ -32,7 +32,11 @@ class ParameterError(GeommError, ValueError):
     """A parameter that does not exist, or a value that it cannot take."""
 
 
-class UnsupervisedError(GeommError, ValueError):
+class FitError(GeommError, ValueError):
+    """A fit whose held-out words find no translations."""
+
+
+class UnsupervisedError(FitError):
     """A fit without a dictionary that found no translations, as far as it can know."""
 
 

@@ -194,17 +194,14 @@ def _check_finite(what: str, largest: float, shape: tuple[int, ...]) -> None:
 def _scipy_eigh(*matrices: Matrix, driver: Literal["ev", "evr", "gv", "gvd"]) -> tuple[Matrix, ...]:
     import scipy.linalg
 
-    values, vectors = scipy.linalg.eigh(*matrices, driver=driver, check_finite=False)
-    return values, vectors
+    return tuple(scipy.linalg.eigh(*matrices, driver=driver, check_finite=False))
 
 
 def _scipy_svd(matrix: Matrix, driver: Literal["gesvd", "gesdd"]) -> tuple[Matrix, ...]:
     import scipy.linalg
 
-    p, s, v_transposed = scipy.linalg.svd(
-        matrix, full_matrices=False, lapack_driver=driver, check_finite=False
-    )
-    return p, s, v_transposed
+    settings: Any = {"full_matrices": False, "check_finite": False}
+    return tuple(scipy.linalg.svd(matrix, lapack_driver=driver, **settings))
 
 
 def _least_squares(matrix: Matrix, rhs: Matrix) -> Matrix:

@@ -49,7 +49,7 @@ BUDGETS = {
     ("mappers",): 2300,
     ("retrieval",): 3910,
     ("evaluation",): 4440,
-    ("alignment",): 1470,
+    ("alignment",): 1492,
     ("views",): 1730,
     ("cli",): 2975,
     ("datasets", "demo", "testing"): 1850,

@@ -314,9 +314,16 @@ def test_swapped_columns_are_told():
     embeddings = {lang: Embeddings([*own, "no"], np.ones((21, 2))) for lang, own in words.items()}
     right = [*zip(words["en"], words["es"], strict=True), *shared]
     told = "21 pairs of the dictionary es-en, 1 are .* the other way round, 21 are"
-    with pytest.warns(UserWarning, match=told):
+    with pytest.raises(DictionaryError, match=f"{told}.* give it as the dictionary en-es"):
         pair_languages(embeddings, {("es", "en"): right})
-    pair_languages(embeddings, {("en", "es"): right})  # no warning, which would be an error here
+    pair_languages(embeddings, {("en", "es"): right})
+
+
+def test_columns_that_may_be_swapped_are_a_warning():
+    embeddings = {lang: Embeddings(["no", "si", *lang], np.ones((4, 2))) for lang in ("en", "es")}
+    pairs = [("no", "si"), ("si", "no"), ("s", "n"), *(("x", f"y{n}") for n in range(5))]
+    with pytest.warns(UserWarning, match="en-es, 2 are .* the other way round, 3 are"):
+        pair_languages(embeddings, {("en", "es"): pairs})
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ NAME, MAPPER, UNFINISHED = ALIGNED, MAPPER_FOLDER, STAGE
 FORMAT = 4  # the checksum is that of the options, too
 OPTIONS = (
     "output mapper vectors dictionary encoding identical cognates extra-words max-words suffix "
-    "precision keep-length into rerank"
+    "precision keep-length into rerank force"
 ).split()  # that a run writes, and that are read from a record
 _NEW, _SCRATCH, _PART, _RECORD = "new", "scratch", "part-", "record.json"  # in a stage
 _OLD = "old"  # in a stage, while it is published: what it replaces

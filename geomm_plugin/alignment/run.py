@@ -51,6 +51,7 @@ from geomm_plugin.dictionary import Dictionaries
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import (
     FileError,
+    FitError,
     GeommError,
     LanguagesError,
     ParameterError,
@@ -62,6 +63,7 @@ from geomm_plugin.files.atomic import as_file_error, check_writable, locked
 from geomm_plugin.files.outputs import check_names, make_folders, refuse_inputs, refuse_losses
 from geomm_plugin.files.stamps import Stamp, stamps
 from geomm_plugin.fit_report import FitReport, report_of
+from geomm_plugin.fitting.confirmation import doubt_of_fit
 from geomm_plugin.fitting.reranking import learn_reranking
 from geomm_plugin.formats import (
     Format,
@@ -135,6 +137,7 @@ class Alignment:
             scores = ", ".join(f"{k:g}: {v:.3f}" for k, v in choice.scores.items())
             tried = f" (held-out P@1 {scores})" if scores else ""
             lines.append(f"{pair}: regularization {choice.value:g}{tried}")
+        lines += self._narrowing()
         for language, path in self.paths.items():
             words, dimension = self.shapes.get(language, (0, 0))
             size = f"  {words:,} words x {dimension}" if language in self.shapes else ""
@@ -143,6 +146,16 @@ class Alignment:
             lines.append(f"{self.into}: stays as it is; the others are in its coordinates")
         lines.append(f"{'Kept' if self.mapper_kept else 'Wrote'} {self.mapper_path}  {self.mapper}")
         return "\n".join(lines)
+
+    def _narrowing(self) -> list[str]:
+        """Say why the space has fewer dimensions than the vectors, if it has."""
+        shapes = [matrix.shape for matrix in getattr(self.mapper, "matrices_", {}).values()]
+        given, made = min((rows for rows, _ in shapes), default=0), max(shapes, default=(0, 0))[1]
+        if made >= given or self.into is not None:
+            return []
+        pairs = min((counts.used for counts in self.report.pairs.values()), default=given)
+        reason = f"{pairs} pairs tell of no more" if pairs < given else "so many does it keep"
+        return [f"{made} of {given} dimensions: {reason} ({self.mapper!r})"]
 
 
 def align(
@@ -164,6 +177,7 @@ def align(
     rerank: bool = False,
     neighborhoods: bool = False,
     resume: bool = False,
+    force: bool = False,
     jobs: int | None = None,
     cluster: Cluster | None = None,
 ) -> Alignment:
@@ -211,6 +225,10 @@ def align(
     resume
         Keep what an earlier run wrote into the folder, or had ready when it was stopped, if it is
         from the same mapper, content of inputs and options.
+    force
+        Write the files, with a warning, though the fit failed: held-out words of a dictionary of at
+        least 100 words are hardly nearer to their translations than chance. Otherwise that is a
+        FitError, and nothing is written.
     jobs
         How many processes read and write at the same time; -1 is one for each core. The files are
         the same to the bit for any number.
@@ -241,7 +259,9 @@ def align(
         "keep-length": keep_length,
         "into": into,
     }
-    form |= {"rerank": rerank, "format": format}
+    form |= {"rerank": rerank, "format": format, "force": force}
+    if force and "on_failure" in chosen.get_params():
+        chosen = chosen.clone().set_params(on_failure="warn")
     options = run_options(output, inputs, chosen, extra_words, form)
     _check_outputs(output, names.values(), written, inputs)
     make_folders(output)
@@ -253,7 +273,7 @@ def align(
         compute_pool(jobs or 1),
     ):
         form_of_rows = (keep_length or into is not None, into, rerank)
-        run = _Run(inputs, output, names, options, chosen, written, *form_of_rows, pool)
+        run = _Run(inputs, output, names, options, chosen, written, *form_of_rows, force, pool)
         alignment = run.finish(resume)
         if neighborhoods:
             space = SharedSpace(read_languages(alignment.paths))
@@ -274,6 +294,7 @@ class _Run:
     keep_length: bool
     into: str | None
     rerank: bool
+    force: bool
     pool: Pool
 
     def finish(self, resume: bool) -> Alignment:
@@ -377,6 +398,10 @@ class _Run:
             )
             self.mapper.fit(embeddings, dictionaries)
             advance(sum(map(len, dictionaries.values())))
+        if problem := doubt_of_fit(self.mapper, embeddings, dictionaries):
+            if not self.force:
+                raise FitError(f"{problem} Nothing was written; force=True writes it all the same.")
+            warnings.warn(problem, stacklevel=4)
         if self.rerank:
             learn_reranking(self.mapper, embeddings, dictionaries)
         part = stage.part(len(self.names))

@@ -11,7 +11,7 @@ from typing import Any
 from geomm_plugin import align
 from geomm_plugin.alignment import Alignment
 from geomm_plugin.cli import forms, options
-from geomm_plugin.errors import ParameterError, UnknownNameError
+from geomm_plugin.errors import FitError, ParameterError, UnknownNameError
 from geomm_plugin.registry.parameters import choice_text, split_specs
 
 LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is worth a line
@@ -52,6 +52,7 @@ LARGER, SMALL = 1.2, 2**20  # times, bytes: from there on the size of text is wo
     "--resume",
     "Keep what an earlier run wrote there, if it is the same mapper, inputs and options.",
 )
+@options.switch("--force", "Write the files though held-out words find no translations.")
 @options.precision_option
 @options.run_options(jobs=options.CORES, cluster=True, as_json=options.WRITTEN)
 def command(
@@ -66,7 +67,8 @@ def command(
     Vectors are exported at unit length, ready for cosine similarity; --keep-length keeps theirs.
     The files appear together at the end, each whole; what they replace stays until then. A run that
     was stopped goes on where it was with --resume: a file is written again only if the mapper, the
-    content of an input or an option has changed.
+    content of an input or an option has changed. If held-out words of a dictionary find hardly any
+    translations, the run ends with status 1 and writes nothing, but with --force.
 
     With --into es no es.vec is written: compare the other files with the one given for es.
 
@@ -112,8 +114,9 @@ def _named_as_options() -> Iterator[None]:
     """Let an error name the option where the library names the parameter."""
     try:
         yield
-    except (ParameterError, UnknownNameError) as error:
+    except (FitError, ParameterError, UnknownNameError) as error:
         text = re.sub("into='([^']*)'", r"--into \1", str(error)).replace("`into`", "--into")
+        text = text.replace("force=True", "--force").replace("on_failure='warn'", "--force")
         raise type(error)(text.replace("extra_words of", "--extra-words of")) from error
 
 

@@ -41,7 +41,7 @@ HEADINGS = {
     "each-pair oov rerank disjoint-pivot trim resamples neighbors min-score at-precision size",
     "Output": "output suffix precision keep-length into neighborhoods without-scores top json "
     "markdown csv latex html save results font",
-    "Running": "jobs cluster resume port no-browser config quiet verbose help",
+    "Running": "jobs cluster resume force port no-browser config quiet verbose help",
 }
 KEYS = {"embeddings": "vectors"}  # of arguments; others have their own name
 CONFIGURATION = "geomm_plugin.configuration"  # the file, in click's Context.meta

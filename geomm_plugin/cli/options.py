@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -230,8 +231,15 @@ class SpaceFiles:
         return read_languages(chosen, max_words=self.max_words)
 
     def space_of(self, read: Mapping[str, Embeddings]) -> SharedSpace:
-        """Return the space of what was read: mapped, or aligned already."""
-        return aligned_space(read) if self.mapper is None else self.mapper.map(read)
+        """Return the space of what was read: mapped, or aligned already, as far as can be seen."""
+        if self.mapper is not None:
+            return self.mapper.map(read)
+        from geomm_plugin.fitting.confirmation import doubt_of_space
+
+        space = aligned_space(read)
+        if doubt := doubt_of_space(space):
+            warnings.warn(doubt, stacklevel=2)
+        return space
 
 
 def space_options(

@@ -15,10 +15,10 @@ from contextlib import contextmanager, nullcontext, suppress
 
 import click
 
-from geomm_plugin.errors import GeommError
+from geomm_plugin.errors import FitError, GeommError
 from geomm_plugin.text import printable, printable_json
 
-FAILED, INTERRUPTED = 2, 130  # exit statuses; 128 + SIGINT
+UNFIT, FAILED, INTERRUPTED = 1, 2, 130  # exit statuses; 128 + SIGINT
 _NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
@@ -46,7 +46,7 @@ def tell(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         sentence, status = "Stopped.", INTERRUPTED
     elif isinstance(error, GeommError):
-        sentence = str(error)
+        sentence, status = str(error), UNFIT if isinstance(error, FitError) else FAILED
     elif _lacks_memory(error):
         size = f" ({error})" if str(error) and isinstance(error, MemoryError) else ""
         sentence = f"There is not enough memory{size}. Read fewer words with --max-words, or end "

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from geomm_plugin import progress, registry
-from geomm_plugin.dictionary import Dictionary, warn_if_swapped
+from geomm_plugin.dictionary import Dictionary, refuse_swapped
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import LanguagesError, ParameterError, WorkError
 from geomm_plugin.evaluation.task import Score, Task, as_retrievals
@@ -118,7 +118,7 @@ class Experiment:
             )
         for pair, dictionary in [*self.dictionaries.items(), *self.tests.items()]:
             if all(language in self.embeddings for language in pair):
-                warn_if_swapped(dictionary, *pair, self.embeddings)
+                refuse_swapped(dictionary, *pair, self.embeddings)
 
     def fits(self) -> list[Experiment]:
         """Return what is fitted at a time: everything, or each tested pair of languages alone."""

@@ -30,7 +30,7 @@ from geomm_plugin.dictionary import (
     DictionaryLike,
     as_dictionary,
     read_dictionary,
-    warn_if_swapped,
+    refuse_swapped,
 )
 from geomm_plugin.errors import DictionaryError, ParameterError, did_you_mean
 from geomm_plugin.evaluation.metrics import NOT_FOUND, depth_of
@@ -250,12 +250,12 @@ def gold_rows(
         if here in source_rows and there in target_rows:
             correct[target_rows[there]] = None
     known = {word: list(correct) for word, correct in gold.items() if correct}
+    refuse_swapped(dictionary, source, target, space)
     if not known:
         raise DictionaryError(
             f"None of the {len(gold)} test words is in both vocabularies ({source}, {target}). "
             "Check the language order and the letter case of the dictionary."
         )
-    warn_if_swapped(dictionary, source, target, space)
     return known, [word for word, correct in gold.items() if not correct]
 
 

@@ -105,9 +105,7 @@ class Pool:
 
     def correct(self, source_map: Matrix, target_map: Matrix) -> tuple[Mask, Mask]:
         """Say which held-out words have a gold one as their best by CSLS, in both directions."""
-        x = unit(self.source @ source_map.astype(self.source.dtype))
-        z = unit(self.target @ target_map.astype(self.target.dtype))
-        cosines = x @ z.T
+        cosines = self._cosines(source_map, target_map)
         if not np.isfinite(cosines).all():
             counts = (len(np.unique(rows)) for rows in (self.source_places, self.target_places))
             there, back = (np.zeros(count, bool) for count in counts)
@@ -118,6 +116,22 @@ class Pool:
             _is_correct(cosines, r_source, self.source_places, self.target_places),
             _is_correct(turned, r_target, self.target_places, self.source_places),
         )
+
+    def ranks(self, source_map: Matrix, target_map: Matrix) -> tuple[Vector, int]:
+        """Return the rank of each held-out pair by CSLS, in both directions, and the last rank."""
+        cosines = self._cosines(source_map, target_map)
+        last = max(cosines.shape)
+        if not np.isfinite(cosines).all():
+            return np.full(2 * len(self.source_places), last), last
+        there = _ranks(cosines, self.source_places, self.target_places)
+        back = _ranks(cosines.T, self.target_places, self.source_places)
+        return np.concatenate([there, back]), last
+
+    def _cosines(self, source_map: Matrix, target_map: Matrix) -> Matrix:
+        x = unit(self.source @ source_map.astype(self.source.dtype))
+        z = unit(self.target @ target_map.astype(self.target.dtype))
+        cosines: Matrix = x @ z.T
+        return cosines
 
 
 def _pool_rows(vocabulary: int, needed: RowIndices) -> tuple[RowIndices, RowIndices]:
@@ -138,6 +152,14 @@ def _is_correct(cosines: Matrix, hubness: Vector, queries: RowIndices, gold: Row
     words, word_of_pair = np.unique(queries, return_inverse=True)
     best = (2 * cosines[words] - hubness).argmax(axis=1)
     return by_word(queries, best[word_of_pair] == gold)
+
+
+def _ranks(cosines: Matrix, queries: RowIndices, gold: RowIndices) -> Vector:
+    """Return for each pair how many words are at least as near to the query as its translation."""
+    scores = 2 * cosines[queries] - _neighborhood(cosines.T)
+    own = scores[np.arange(len(queries)), gold]
+    ranks: Vector = (scores >= own[:, None]).sum(axis=1)
+    return ranks
 
 
 def by_word(words: RowIndices, is_right: Mask) -> Mask:

@@ -10,7 +10,7 @@ import pytest
 from geomm_plugin import Embeddings, read_embeddings, write_embeddings
 from geomm_plugin.formats import writing_format
 from geomm_plugin.mappers import Procrustes
-from geomm_plugin.testing import make_toy
+from geomm_plugin.testing import Toy, make_toy
 
 OUT = ("-m", "procrustes", "-o", "out")
 
@@ -90,6 +90,57 @@ def test_json_is_one_object_of_what_was_written(geomm, write_toy):
     assert written["report"]["pairs"]["en-es"]["used"] == 40
     kept = json.loads(geomm(*line, "--resume").stdout)
     assert {row["state"] for row in [*kept["files"], kept["mapper"]]} == {"kept"}
+
+
+@pytest.fixture
+def wrong_line(write_toy):
+    """Return the arguments of an align whose dictionary pairs words by chance."""
+    toy = make_toy(words=300, pairs=150, dimension=12)
+    random = np.random.default_rng(0)
+    sources, targets = zip(*toy.dictionaries["en", "es"], strict=True)
+    toy.dictionaries["en", "es"] = list(zip(sources, random.permutation(targets), strict=True))
+    return ["align", *write_toy(toy), *OUT]
+
+
+def test_a_fit_that_found_nothing_ends_the_run_and_writes_nothing(geomm, wrong_line):
+    told = geomm(*wrong_line, status=1)
+    assert told.stdout == ""
+    assert told.stderr.startswith("The fit found no translations: held-out words of en-es are")
+    assert told.stderr.endswith("Nothing was written; --force writes it all the same.\n")
+    assert not list(Path("out").iterdir())
+    forced = geomm(*wrong_line, "--force")
+    assert forced.stderr.startswith("Warning: The fit found no translations")
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "align.json",
+        "en.vec",
+        "es.vec",
+        "mapper",
+    ]
+    again = geomm("align", "--config", "out/align.json", "-o", "again")  # forced, as recorded
+    assert again.stderr == forced.stderr
+    geomm(*wrong_line, "-o", "out", "--precision", "3", status=1)
+    assert Path("out/en.vec").read_bytes() == Path("again/en.vec").read_bytes()
+
+
+def test_force_lets_a_fit_without_a_dictionary_go_on(geomm, write_toy):
+    random = np.random.default_rng(0)
+    noise = {}
+    for name in ("en", "es"):
+        noise[name] = Embeddings([f"{name}{n}" for n in range(300)], random.normal(size=(300, 60)))
+    line = ["align", *write_toy(Toy(noise)), "-m", "icp", "-o", "out"]
+    told = geomm(*line, status=1).stderr
+    assert "found no translations without a dictionary" in told and "--force goes on" in told
+    assert "found no translations" in geomm(*line, "--force").stderr
+
+
+def test_a_space_that_is_narrower_than_the_vectors_says_why(geomm, write_toy):
+    files = write_toy(dimension=12, pairs=9)
+    told = geomm("align", *files, "-m", "geomm:regularization=1", "-o", "out").stdout
+    assert re.search(r"(\d+) of 12 dimensions: 9 pairs tell of no more", told)
+    files = write_toy(dimension=12, pairs=60)
+    told = geomm("align", *files, "-m", "cca", "-o", "two").stdout
+    assert "7 of 12 dimensions: so many does it keep (CCA())" in told
+    assert "dimensions:" not in geomm("align", *files, "-m", "procrustes", "-o", "three").stdout
 
 
 def test_the_encoding_of_dictionaries_is_recorded(geomm, write_toy):

@@ -196,14 +196,21 @@ def test_a_mistyped_command_or_option_is_one_sentence(geomm, run):
 
 
 @pytest.mark.parametrize("command", ["compare", "evaluate", "diagnose", "align"])
-def test_swapped_columns_are_told_once_by_every_command(run, command, tmp_path):
+def test_swapped_columns_are_refused_by_every_command(run, command, tmp_path):
     further = {
         "compare": ["--test", TEST, "-m", "procrustes"],
         "align": ["-m", "procrustes", "-o", tmp_path / "out"],
     }
     line = [command, "-d", f"es-en={FOLDER}/en-es.train.txt", *further.get(command, [])]
-    told = run(*line).stderr
-    assert told.count("columns seem to be swapped: it may be a dictionary en-es") == 1
+    told = run(*line, status=2).stderr
+    assert told.count("columns seem to be swapped: give it as the dictionary en-es") == 1
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_files_that_share_no_space_are_told(run, geomm):
+    apart = "en and es do not seem to share a space"
+    assert apart in run("evaluate", "-d", TEST).stderr
+    assert apart in geomm("translate", *FILES, "en-es", "house").stderr
 
 
 def test_reliability_is_what_python_says(run, rows_of, demo, model):

@@ -3,18 +3,26 @@ import re
 import numpy as np
 import pytest
 
-from geomm_plugin import get_mapper
+from geomm_plugin import get_mapper, identical_words
+from geomm_plugin.demo import load_demo
+from geomm_plugin.dictionary import Dictionary, RowPairs
 from geomm_plugin.embeddings import Embeddings
 from geomm_plugin.errors import UnsupervisedError
-from geomm_plugin.fit_report import FitReport
+from geomm_plugin.fit_report import ALL_DICTIONARIES, Choice, FitReport
 from geomm_plugin.fitting.confirmation import (
     FEWEST_COGNATES,
+    FEWEST_JUDGED,
+    LEAST_ROWS,
     agreement_of_pairs,
     cognate_precision,
     doubt,
+    doubt_of_fit,
+    doubt_of_space,
+    held_out_ranks,
     needed_agreement,
 )
 from geomm_plugin.normalize import unit
+from geomm_plugin.rows import Rows
 
 EDGE = ("a", "b")
 
@@ -114,3 +122,71 @@ def test_pairs_without_a_rotation_are_not():
 def test_too_few_pairs_agree_on_nothing():
     x, z, _ = clouds(words=5)
     assert agreement_of_pairs(x, z, np.array([0]), np.array([0])) == 0
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """Return the vectors of two languages and a dictionary, and the same with shuffled columns."""
+    whole = load_demo()
+    right = whole.train["en", "es"]
+    sources, targets = zip(*right, strict=True)
+    order = np.random.default_rng(0).permutation(len(right))
+    wrong = Dictionary(zip(sources, (targets[row] for row in order), strict=True))
+    return {name: whole.embeddings[name] for name in ("en", "es")}, right, wrong
+
+
+def test_held_out_pairs_rank_first_after_an_exact_rotation_and_anywhere_by_chance():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(400, 20))
+    z = x @ np.linalg.qr(random.normal(size=(20, 20)))[0]
+    rows = np.arange(300)
+    count, rank, first = held_out_ranks(Rows(x), Rows(z), RowPairs(rows, rows))
+    assert (count, rank, first) == (300, 1 / 400, 1)
+    shuffled = RowPairs(rows, random.permutation(rows))
+    count, rank, first = held_out_ranks(Rows(x), Rows(z), shuffled)
+    assert count == 300 and 0.4 < rank < 0.6 and first < 0.05
+    assert held_out_ranks(Rows(x), Rows(np.zeros_like(z)), shuffled)[1:] == (1, 0)  # all are equal
+
+
+@pytest.mark.parametrize("name", ["procrustes", "geomm", "msf", "geomm_plus"])
+def test_a_fit_to_shuffled_pairs_is_doubted_and_one_to_real_pairs_is_not(demo, name):
+    embeddings, right, wrong = demo
+    for pairs in (right, right[: FEWEST_JUDGED + 20]):
+        given = {("en", "es"): Dictionary(pairs)}
+        mapper = get_mapper(name, **({"max_rounds": 0} if name == "geomm_plus" else {}))
+        assert doubt_of_fit(mapper.fit(embeddings, given), embeddings, given) == ""
+    for pairs in (wrong, wrong[: FEWEST_JUDGED + 20]):
+        given = {("en", "es"): Dictionary(pairs)}
+        told = doubt_of_fit(mapper.fit(embeddings, given), embeddings, given)
+        assert "held-out words of en-es are hardly nearer" in told and "50% by chance" in told
+    given = {("en", "es"): Dictionary(wrong[: FEWEST_JUDGED - 1])}
+    assert doubt_of_fit(mapper.fit(embeddings, given), embeddings, given) == ""  # cannot be said
+
+
+@pytest.mark.parametrize("edge", ["en-es", ALL_DICTIONARIES])
+def test_the_held_out_precision_of_the_fit_itself_comes_first(demo, edge):
+    embeddings, right, wrong = demo
+    mapper = get_mapper("procrustes").fit(embeddings, {("en", "es"): right})
+    mapper.report_.regularization[edge] = Choice(1, {1: 0.004, 3: 0.003})
+    assert "a P@1 of 0.004" in doubt_of_fit(mapper, embeddings, {("en", "es"): right})
+    mapper.report_.regularization[edge] = Choice(1, {1: 0.4, 3: 0.003})
+    assert doubt_of_fit(mapper, embeddings, {("en", "es"): wrong}) == ""
+
+
+def test_languages_that_share_a_space_are_told_from_those_that_do_not(demo):
+    embeddings, right, _ = demo
+    told = doubt_of_space(embeddings)
+    assert told.startswith("en and es do not seem to share a space")
+    for name in ("procrustes", "cca"):
+        mapper = get_mapper(name).fit(embeddings, {("en", "es"): right})
+        assert doubt_of_space(mapper.map(embeddings)) == ""
+        assert doubt_of_space(mapper.map(embeddings, into="es")) == ""
+    random = np.random.default_rng(0)
+    space = mapper.map(embeddings)
+    turn = np.linalg.qr(random.normal(size=(space["es"].dimension,) * 2))[0].astype(np.float32)
+    numbered = [f"es{row}" for row in range(len(space["es"]))]  # no word is spelt alike
+    turned = {"en": space["en"], "es": Embeddings(numbered, space["es"].vectors @ turn)}
+    assert not identical_words(*turned.values())
+    assert doubt_of_space(turned)
+    assert doubt_of_space({name: each.head(LEAST_ROWS - 1) for name, each in turned.items()}) == ""
+    assert doubt_of_space({"en": space["en"]}) == ""
