@@ -190,10 +190,12 @@ def read_dictionary(path: str | os.PathLike[str], *, encoding: str | None = None
             continue
         if len(columns) != 2 or "" in columns:
             empty = ", one of them empty" if "" in columns else ""
+            is_listed = not is_csv and any(mark in "".join(columns) for mark in ",;")
+            way_out = " Name the file .csv if commas or semicolons separate." if is_listed else ""
             raise DictionaryError(
                 f"{path}, line {number}: expected two columns (a word and its translation), found "
-                f"{len(columns)}{empty}. Separate them by a tab where words hold spaces, and cut "
-                "further columns off; only a score may follow, a finite number after a tab."
+                f"{len(columns)}{empty}.{way_out} Separate them by a tab where words hold spaces, "
+                "and cut further columns off; only a score may follow, a finite number after a tab."
             )
         pairs.append((columns[0], columns[1]))
     if not pairs:

@@ -219,6 +219,8 @@ def test_quotes_keep_what_separates(tmp_path):
     ]  # fmt: skip
     with pytest.raises(DictionaryError, match="line 1: expected two columns"):
         read_dictionary(write(path, b"dog,perro,can\n"))
+    with pytest.raises(DictionaryError, match=r"Name the file \.csv if commas"):
+        read_dictionary(write(tmp_path / "d.txt", b"dog,perro\n"))
     with pytest.raises(DictionaryError, match="line 2: .*Fix its quotes"):
         read_dictionary(write(path, b'dog,perro\n"cat,gato\n'))
 

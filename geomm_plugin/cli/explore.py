@@ -14,7 +14,7 @@ DEMO_MAPPERS = ("geomm", "procrustes")
 
 
 @options.as_command
-@options.space_options("[MODEL...] LANG=FILE...", required=False)
+@options.space_options("[MODEL...] LANG=FILE... | FOLDER", required=False)
 @options.switch("--demo", "Explore the embedded data with two mappers.")
 @options.option(
     "--port",
@@ -36,6 +36,7 @@ def command(
     \b
     Examples:
         geomm explore --demo
+        geomm explore aligned/
         geomm explore aligned/mapper en=wiki.en.vec es=wiki.es.vec
         geomm explore procrustes/mapper geomm/mapper en=wiki.en.vec es=wiki.es.vec
     """
@@ -57,10 +58,11 @@ def command(
 
 
 def _spaces(files: options.SpaceFiles) -> dict[str, SharedSpace]:
+    named = [text for text in files.embeddings if "=" in text]
+    if not named or len(named) == len(files.embeddings):
+        return {"aligned files": files.space_of(files.read())}
     models = {text: load_mapper(text) for text in files.embeddings if "=" not in text}
-    read = files.read([text for text in files.embeddings if "=" in text])
-    if not models:
-        return {"aligned files": files.space_of(read)}
+    read = files.read(named)
     names = [str(mapper) for mapper in models.values()]
     return {
         name if names.count(name) == 1 else f"{name} in {model}": mapper.map(read)

@@ -42,10 +42,11 @@ def why_not_utf8(path: Path, texts: Sequence[str], odd: Sequence[int], what: str
     """Say how many texts are not UTF-8, show the first one, and what to do."""
     first = texts[odd[0]][:60]
     latin = first.encode("utf-8", "surrogateescape").decode("latin-1")
+    option = "--encoding latin-1" if what == "lines" else "`geomm convert --encoding latin-1`"
     return (
         f"{path}: {len(odd):,} of {len(texts):,} {what} are not UTF-8; the first, {what[:-1]} "
         f"{odd[0] + 1}, is {first!r}, in Latin-1 {latin!r}. Convert the file, e.g. with iconv -f "
-        "LATIN1 -t UTF-8, or name its encoding, e.g. latin-1."
+        f"LATIN1 -t UTF-8, or name its encoding: {option}."
     )
 
 

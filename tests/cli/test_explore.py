@@ -72,6 +72,16 @@ def test_without_a_model_the_files_are_taken_as_aligned(served, explore):
     assert served[0][0].explorer.names == ["aligned files"]
 
 
+def test_a_folder_stands_for_its_languages(served, geomm, write_toy):
+    geomm("align", *write_toy(make_toy(words=60)), "-m", "procrustes", "-o", "out")
+    geomm("explore", "out/", "--no-browser")
+    explorer = served[0][0].explorer
+    assert explorer.names == ["aligned files"]
+    assert explorer.translate(0, "en", 3, "csls")["es"][0]["word"] == "es3"
+    told = geomm("explore", "uot/", status=2).stderr
+    assert told.startswith("There is no folder uot/. Give one that `geomm align` wrote")
+
+
 def test_without_files_it_says_what_to_give(served, geomm):
     assert "--demo" in geomm("explore", status=2).stderr
     assert served[0] == []
