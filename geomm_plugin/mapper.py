@@ -5,11 +5,10 @@ language's own normalization. So transform, W, map, save and load are written on
 
     map_L(x) = normalize_L(x) A_L        W(s, t) = A_s A_t'        x W(s, t) z' = map(x) . map(z)
 
-The target t may also stay as it is, and s be moved into t's own coordinates. With W(s, t) = U S V':
+The target t may also stay as it is, and s be moved into t's own coordinates by T, of W(s, t) and
+the variances of both languages (`normalize.matrix_into`):
 
-    x -> the inverse of normalize_t of (normalize_s(x) U S/(S + 0.3 mean(S)) V', at t's mean length)
-
-which is nearly the rotation U V', but for directions in which the mapper sees next to nothing.
+    x -> the inverse of normalize_t of (normalize_s(x) T, at t's mean length)
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from geomm_plugin.factorization import FactorizationError, few_threads, svd
+from geomm_plugin.factorization import FactorizationError, few_threads
 from geomm_plugin.fit_report import FitReport, PairCounts, report_of
 from geomm_plugin.language_graph import LanguagePair, check_connected
-from geomm_plugin.normalize import Normalizer, unit
+from geomm_plugin.normalize import Normalizer, matrix_into, unit
 from geomm_plugin.registry.parameters import (
     changed_parameters,
     check_known,
@@ -51,8 +50,6 @@ from geomm_plugin.text import html_table
 
 if TYPE_CHECKING:
     from geomm_plugin.shared_space import SharedSpace
-
-DAMPING = 0.3  # times the mean singular value of W: smaller ones count for little in `into`
 
 Vectors: TypeAlias = Mapping[str, Rows]  # by language, each row normalized when read
 Pairs: TypeAlias = Mapping[LanguagePair, RowPairs]  # by dictionary
@@ -355,21 +352,20 @@ class LinearMapper(Mapper):
                 f"Languages are moved into the vectors of {target!r}, which are not among these: "
                 f"{', '.join(embeddings)}. Give its embeddings, too: their lengths are needed."
             )
-        if embeddings[target].dimension != dimension:
-            raise LanguagesError(
-                f"The vectors of {target} had {dimension} dimensions in fit; these have "
-                f"{embeddings[target].dimension}."
-            )
+        for name, given in embeddings.items():
+            if given.dimension != len(self._matrix(name)):
+                raise LanguagesError(
+                    f"The vectors of {name} had {len(self._matrix(name))} dimensions in fit; these "
+                    f"have {given.dimension}."
+                )
         lengths = self.normalizer_.lengths(target, embeddings[target].rows)
         self.normalizer_.inverse(target, np.zeros((1, dimension)), lengths)  # there is one
         moved: dict[str, RowFunction] = {}
         for source in embeddings:
             if source != target:
-                with few_threads():
-                    left, sizes, right = svd(self.W(source, target))
-                sizes = sizes / (sizes + DAMPING * (sizes.mean() or 1))
+                both = [self.normalizer_.view(n, embeddings[n].rows) for n in (source, target)]
+                matrix = matrix_into(self.W(source, target), *both)
                 normalizer = self.normalizer_.only(source, target)
-                matrix = (left * sizes) @ right.T
                 moved[source] = IntoMap(normalizer, source, target, matrix, lengths)
         return moved
 

@@ -28,6 +28,7 @@ from geomm_plugin.errors import (
     UnknownNameError,
     did_you_mean,
 )
+from geomm_plugin.factorization import eigh, few_threads, svd
 from geomm_plugin.rows import Rows
 
 STEPS = ("unit", "center", "unitdim", "centeremb", "iterative")
@@ -35,6 +36,9 @@ ITERATIVE = ("unit", "center") * 5  # the steps that `iterative` stands for
 _ROWS_IN_CACHE = 256  # scaled at a time
 _ROWS_OF_LENGTH = 10_000  # whose mean length stands for that of all rows
 LEARNT_STEPS = ("center", "unitdim")  # they depend on all rows of a language
+DAMPING = 0.3  # times the mean singular value: smaller ones count for little in `into`
+VARIANCE_ROWS = 10_000  # most frequent words, whose variance weighs directions in `into`
+ROTATION_TOLERANCE = 1e-3  # by which singular values of a rotation differ, relative to the largest
 
 
 def unit(vectors: Matrix) -> Matrix:
@@ -229,6 +233,30 @@ class Normalizer:
             else:
                 rows = rows - rows.mean(axis=1, keepdims=True)
         return rows
+
+
+def matrix_into(W: Matrix, source: Rows, target: Rows) -> Matrix:
+    """Return T, which moves the source's rows among the target's as W pairs them.
+
+        C_s^(1/4) W C_t^(1/4) = U S V'  (SVD),     T = U S/(S + 0.3 mean(S)) V'
+
+    C are the variances of the frequent rows. T is nearly the rotation U V', but for directions in
+    which W sees next to nothing. Where W is a rotation, T is W itself, times a factor.
+    """
+    with few_threads():
+        left, sizes, right = svd(W)
+        if not sizes[-1] > (1 - ROTATION_TOLERANCE) * sizes[0]:
+            left, sizes, right = svd(_root(source) @ W @ _root(target))
+    matrix: Matrix = (left * (sizes / (sizes + DAMPING * (sizes.mean() or 1)))) @ right.T
+    return matrix
+
+
+def _root(rows: Rows) -> Matrix:
+    """Return C^(1/4), C the variance of frequent rows and of as many without one as dimensions."""
+    values, basis = eigh(rows.gram(VARIANCE_ROWS))
+    values = values / (values.mean() or 1) * min(len(rows), VARIANCE_ROWS) + len(values)
+    root: Matrix = (basis * values**0.25) @ basis.T
+    return root
 
 
 def _divisors(norms: Vector, rows: Matrix) -> Vector:

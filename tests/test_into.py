@@ -91,6 +91,37 @@ def test_languages_of_different_dimension():
     assert evaluate(space, *PAIR, pairs).scores["p@1"] > 0.9
 
 
+def test_whitened_maps_translate_where_directions_differ_in_variance():
+    """cca sees all directions alike; the target's rows, as they are, do not."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(400, 12)) * np.geomspace(1, 0.02, 12)
+    z = (x + 0.03 * random.normal(size=x.shape)) @ np.linalg.qr(random.normal(size=(12, 12)))[0]
+    words = {language: [f"{language}{n}" for n in range(400)] for language in PAIR}
+    embeddings = {name: Embeddings(words[name], v) for name, v in zip(PAIR, (x, z), strict=True)}
+    pairs = list(zip(*words.values(), strict=True))
+    mapper = get_mapper("cca", keep=1.0).fit(embeddings, {PAIR: pairs[:300]})
+    space = mapper.map(embeddings, into="es")
+    assert evaluate(space, *PAIR, pairs[300:]).scores["p@1"] > 0.95
+
+
+def test_a_rotation_is_taken_as_it_is_whatever_words_are_moved(toy):
+    mapper = toy.fit(get_mapper("procrustes"))
+    few = {"en": toy.embeddings["en"].head(7), "es": toy.embeddings["es"]}
+    some, whole = (mapper.map(given, into="es")["en"] for given in (few, toy.embeddings))
+    (moved,), (of_all,) = some.rows.functions, whole.rows.functions
+    assert np.array_equal(moved.matrix, of_all.matrix)
+    assert np.allclose(moved.matrix / np.linalg.norm(moved.matrix, 2), mapper.W(*PAIR))
+
+
+def test_few_words_are_moved_about_as_all_are(toy):
+    mapper = toy.fit(get_mapper("cca"))
+    few = {"en": toy.embeddings["en"].head(20), "es": toy.embeddings["es"]}
+    some, whole = (mapper.map(given, into="es")["en"] for given in (few, toy.embeddings))
+    x, z = some.vectors, whole.vectors[:20]
+    cosines = (x * z).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(z, axis=1)
+    assert cosines.min() > 0.95
+
+
 def test_rows_are_moved_when_they_are_asked_for(toy):
     space = toy.fit(get_mapper("geomm")).map(toy.embeddings, into="es")
     assert space["en"].rows.raw.stored is toy.embeddings["en"].vectors
@@ -125,6 +156,10 @@ def test_errors(toy):
         mapper.map(toy.embeddings, into="ess")
     with pytest.raises(LanguagesError, match="es had 12 dimensions in fit; these have 2"):
         mapper.map({"en": toy.embeddings["en"], "es": (["a"], np.eye(1, 2))}, into="es")
+    with pytest.raises(LanguagesError, match="en had 12 dimensions in fit; these have 2"):
+        mapper.map({"es": toy.embeddings["es"], "en": (["a"], np.eye(1, 2))}, into="es")
+    with pytest.raises(UnknownNameError, match="knows no language 'fr'"):
+        mapper.map({**toy.embeddings, "fr": toy.embeddings["en"]}, into="es")
     with pytest.raises(ParameterError, match="centeremb.*cannot be reached"):
         toy.fit(get_mapper("procrustes", normalize=("centeremb",))).map(toy.embeddings, into="es")
     with pytest.raises(ParameterError, match="no linear map. Leave `into` out"):

@@ -154,8 +154,8 @@ class Alignment:
         if made >= given or self.into is not None:
             return []
         pairs = min((counts.used for counts in self.report.pairs.values()), default=given)
-        reason = f"{pairs} pairs tell of no more" if pairs < given else "so many does it keep"
-        return [f"{made} of {given} dimensions: {reason} ({self.mapper!r})"]
+        reason = f"{pairs} pairs span no more" if pairs < given else f"{self.mapper} keeps no more"
+        return [f"{made} of {given} dimensions: {reason}"]
 
 
 def align(

@@ -67,8 +67,7 @@ def command(
     Vectors are exported at unit length, ready for cosine similarity; --keep-length keeps theirs.
     The files appear together at the end, each whole; what they replace stays until then. A run that
     was stopped goes on where it was with --resume: a file is written again only if the mapper, the
-    content of an input or an option has changed. If held-out words of a dictionary find hardly any
-    translations, the run ends with status 1 and writes nothing, but with --force.
+    content of an input or an option has changed. A fit that finds no translations is not written.
 
     With --into es no es.vec is written: compare the other files with the one given for es.
 

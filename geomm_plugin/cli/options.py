@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -234,11 +233,10 @@ class SpaceFiles:
         """Return the space of what was read: mapped, or aligned already, as far as can be seen."""
         if self.mapper is not None:
             return self.mapper.map(read)
-        from geomm_plugin.fitting.confirmation import doubt_of_space
+        from geomm_plugin.fitting.confirmation import warn_if_apart
 
         space = aligned_space(read)
-        if doubt := doubt_of_space(space):
-            warnings.warn(doubt, stacklevel=2)
+        warn_if_apart(space)
         return space
 
 

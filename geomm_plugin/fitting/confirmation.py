@@ -5,7 +5,7 @@ the other half, and both halves change places. Pairs drawn by chance rank in the
 fit chose its lambda on held-out words, their P@1 is looked at first.
 
 *In files* (`doubt_of_space`): of the frequent words of two languages in one space, each is nearer
-to its nearest than after a random rotation of the other language; words of the same spelling are near.
+to its nearest than after a random rotation of the other one; words of the same spelling are near.
 
 *Without a dictionary* (`doubt`), with the mutual pairs of the maps in two random halves, and
 cognates, words of similar spelling:
@@ -21,6 +21,7 @@ they need more. Reports call the two `recover` and `witnessed` (docs, "No dictio
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -37,7 +38,7 @@ from geomm_plugin.fitting.seeds.seed import frequent, unit_images
 from geomm_plugin.fitting.seeds.spelling import cognate_rows, shared_words
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Mapper
-from geomm_plugin.normalize import Normalizer, unit
+from geomm_plugin.normalize import ROTATION_TOLERANCE, Normalizer, unit
 from geomm_plugin.retrieval import best_neighbors, mutual_neighbors
 from geomm_plugin.rows import Rows
 
@@ -48,7 +49,6 @@ FEWEST_COGNATES = 50  # that a verdict needs
 FEWEST_PAIRS = 4  # two halves of two
 LOOKED_AT_WORDS = 4000  # most frequent words of each language
 OWN_ROUNDS = 3  # that one half of the words is left alone for
-ROTATION_TOLERANCE = 1e-3  # by which singular values of a rotation differ, relative to the largest
 
 CLEAR_PRECISION = 0.1  # held-out P@1 of a fit that needs no closer look
 MAX_MEAN_RANK = 0.35  # of held-out pairs, as a share of all ranks; by chance it is a half
@@ -60,7 +60,7 @@ MOST_JUDGED = 1000  # source words, drawn by chance; more cost time and change n
 LOOKED_AT_ROWS = 1000  # most frequent words of each language in one space
 LEAST_ROWS, LEAST_DIMENSIONS = 500, 20  # of a verdict; in small spaces all words are near
 MIN_NEARNESS = 1.1  # mean largest cosine, relative to that after a random rotation
-MIN_NEARNESS_UNLIKE = 1.35  # the same, where words spelt alike are no nearer than other words
+MIN_NEARNESS_UNLIKE = 1.35  # the same, where words of one spelling are no nearer than others
 MAX_RANK_OF_ALIKE = 0.45  # their mean rank among each other, as a share; by chance it is a half
 MOST_ALIKE = 500
 
@@ -162,6 +162,12 @@ def doubt_of_space(space: Mapping[str, Embeddings]) -> str:
         "nearer to each other than by chance. Align them first (`geomm align`), or name the mapper "
         "that these files belong to (--model)."
     )
+
+
+def warn_if_apart(space: Mapping[str, Embeddings]) -> None:
+    """Warn of languages that do not seem to share a space with the first."""
+    if doubt := doubt_of_space(space):
+        warnings.warn(doubt, stacklevel=3)
 
 
 def _are_apart(source: Embeddings, target: Embeddings) -> bool:

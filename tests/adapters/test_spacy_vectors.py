@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geomm_adapters import SpacyModel, to_spacy
-from geomm_plugin import Embeddings, get_mapper, read_embeddings, write_embeddings
+from geomm_plugin import Embeddings, align, get_mapper, read_embeddings, write_embeddings
 from geomm_plugin.embeddings import as_embeddings
 from geomm_plugin.errors import FormatError, UnknownNameError
 
@@ -102,6 +102,20 @@ def test_floret_tables_have_vectors_for_unseen_words():
     np.testing.assert_allclose(
         embeddings.vector("cathouse"), pipeline("cathouse")[0].vector, rtol=1e-6
     )
+
+
+def test_a_pipeline_that_others_are_moved_into_stays_bit_for_bit(tmp_path, embeddings):
+    pipeline = to_spacy(embeddings, spacy.blank("es"))
+    pipeline.to_disk(tmp_path / "es")
+    files = [path for path in (tmp_path / "es").rglob("*") if path.is_file()]
+    before, held = {path: path.read_bytes() for path in files}, pipeline.vocab.vectors.to_bytes()
+    turned = Embeddings([word.upper() for word in WORDS], embeddings.vectors[:, ::-1].copy())
+    pairs = {("up", "es"): [(word.upper(), word) for word in WORDS]}
+    made = align({"up": turned, "es": tmp_path / "es"}, pairs, output=tmp_path / "o", into="es")
+    made.mapper.map({"up": turned, "es": pipeline}, into="es")["up"].vectors  # noqa: B018
+    assert pipeline.vocab.vectors.to_bytes() == held
+    assert {path: path.read_bytes() for path in files} == before
+    assert {path for path in (tmp_path / "es").rglob("*") if path.is_file()} == set(files)
 
 
 def test_a_mapper_takes_pipelines_and_its_answer_goes_back_into_one(embeddings):

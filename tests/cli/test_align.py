@@ -111,6 +111,7 @@ def test_a_fit_that_found_nothing_ends_the_run_and_writes_nothing(geomm, wrong_l
     forced = geomm(*wrong_line, "--force")
     assert forced.stderr.startswith("Warning: The fit found no translations")
     assert sorted(path.name for path in Path("out").iterdir()) == [
+        "README.md",
         "align.json",
         "en.vec",
         "es.vec",
@@ -136,10 +137,10 @@ def test_force_lets_a_fit_without_a_dictionary_go_on(geomm, write_toy):
 def test_a_space_that_is_narrower_than_the_vectors_says_why(geomm, write_toy):
     files = write_toy(dimension=12, pairs=9)
     told = geomm("align", *files, "-m", "geomm:regularization=1", "-o", "out").stdout
-    assert re.search(r"(\d+) of 12 dimensions: 9 pairs tell of no more", told)
+    assert re.search(r"(\d+) of 12 dimensions: 9 pairs span no more", told)
     files = write_toy(dimension=12, pairs=60)
     told = geomm("align", *files, "-m", "cca", "-o", "two").stdout
-    assert "7 of 12 dimensions: so many does it keep (CCA())" in told
+    assert "7 of 12 dimensions: CCA() keeps no more" in told
     assert "dimensions:" not in geomm("align", *files, "-m", "procrustes", "-o", "three").stdout
 
 

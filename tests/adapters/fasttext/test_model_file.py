@@ -10,6 +10,7 @@ from geomm_adapters.fasttext import model as fasttext_model
 from geomm_adapters.fasttext.subword_hashes import ngram_hashes
 from geomm_plugin import (
     Embeddings,
+    align,
     get_mapper,
     load_mapper,
     read_embeddings,
@@ -102,6 +103,19 @@ def test_words_beyond_max_words_keep_their_trained_vector(folder, model):
     assert embeddings.words == model.get_words()[:3]
     last = model.get_words()[-1]
     np.testing.assert_allclose(embeddings.vector(last), model.get_word_vector(last), atol=1e-6)
+
+
+def test_a_model_that_others_are_moved_into_stays_bit_for_bit(folder, model, tmp_path):
+    path = folder / "sub.bin"
+    before, matrix = path.read_bytes(), model.get_input_matrix().copy()
+    english = read_embeddings(path)
+    other = Embeddings([word.upper() for word in english.words], english.vectors[:, ::-1].copy())
+    pairs = {("up", "en"): list(zip(other.words, english.words, strict=True))}
+    made = align({"up": other, "en": path}, pairs, "procrustes", output=tmp_path, into="en")
+    space = made.mapper.map({"up": other, "en": model}, into="en")
+    assert len(space["up"].vectors) == len(other) and sorted(made.paths) == ["up"]
+    assert path.read_bytes() == before
+    assert np.array_equal(model.get_input_matrix(), matrix)
 
 
 @pytest.mark.parametrize("name", ["procrustes", "geomm", "regression"])

@@ -48,6 +48,18 @@ def test_order_counts_and_type_survive_the_way_there_and_back(dtype):
         assert after.get_vecattr(word, "count") == before.get_vecattr(word, "count")
 
 
+@pytest.mark.parametrize("mapper", ["procrustes", "geomm", "cca"])
+def test_a_model_that_others_are_moved_into_stays_bit_for_bit(tmp_path, mapper):
+    models = {"en": toy(), "es": toy(50, seed=1)}
+    models["es"].save_word2vec_format(str(tmp_path / "before.bin"), binary=True)
+    fitted = get_mapper(mapper).fit(models, {("en", "es"): pairs(models["es"])})
+    space = fitted.map(models, into="es")
+    assert to_keyedvectors(space["en"]).vectors.shape == models["en"].vectors.shape
+    assert np.shares_memory(space["es"].vectors, models["es"].vectors)
+    models["es"].save_word2vec_format(str(tmp_path / "after.bin"), binary=True)
+    assert (tmp_path / "after.bin").read_bytes() == (tmp_path / "before.bin").read_bytes()
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("mapper", ["procrustes", "geomm"])
 def test_aligned_keyedvectors_keep_order_counts_and_type(dtype, mapper):
