@@ -36,6 +36,7 @@ class Format(ABC):
     suffixes: ClassVar[tuple[str, ...]]
     in_utf8: ClassVar[bool] = False  # whether files are text, whose words should be UTF-8
     streams: ClassVar[bool] = False  # whether `stream` reads a file, some words at a time
+    by: str | None = None  # the column that holds the words of a table, if it is not the usual one
 
     @abstractmethod
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
@@ -430,6 +431,16 @@ def find_format(
     if not fitting:
         raise FormatError(_why_no_format(path, to_write))
     return SharedSuffix(fitting) if to_write and len(fitting) > 1 else fitting[-1]()
+
+
+def format_by(path: str | Path, column: str | None) -> Format:
+    """Return the format of a path, which takes the words of a table from this column.
+
+    Where there are no columns, the words are the file's own.
+    """
+    chosen = find_format(existing(as_path(path)))
+    chosen.by = column
+    return chosen
 
 
 def writing_format(path: Path, precision: int | None = None) -> Format:

@@ -5,9 +5,10 @@
     rank       int64     0, 1, 2, ... in its language, the most frequent word first; may be missing
     vector     float32   a list of as many numbers in each row
 
-Files of others are read if they have `word` and `vector`. A file is opened once and gone through
-part by part, twice: first languages and ranks, then the words that are wanted. So memory holds one
-part and what is returned.
+Files of others are read if they have `word` and `vector`, or by a column of theirs whose texts or
+whole numbers tell rows apart (`format_by`): then their vectors are `vector`, or the only column of
+lists. A file is opened once and gone through part by part, twice: first languages and ranks, then
+the words that are wanted. So memory holds one part and what is returned.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class ArrowTable(Format):
 
     def of_language(self, language: str) -> Format:
         """Read and write the rows of one language."""
-        return type(self)(language)
+        made = type(self)(language)
+        made.by = self.by
+        return made
 
     @abstractmethod
     def open(self, stream: BinaryIO) -> Any:
@@ -62,17 +65,18 @@ class ArrowTable(Format):
     def read(self, path: Path, *, max_words: int | None = None) -> Embeddings:
         """Read the words of a language in the order of their ranks, or of the file."""
         with arrow_errors(path), path.open("rb") as stream:
+            names, vector, *_ = self._columns(stream)
             rows = self._rows(path, stream, max_words)
             order = np.argsort(rows, kind="stable")  # the order of the file
             in_file, words, count = rows[order], [""] * len(rows), 0
             vectors: Matrix | None = None
-            for begin, part in self.parts(self.open(stream), [WORD, VECTOR], in_file):
+            for begin, part in self.parts(self.open(stream), [names, vector], in_file):
                 first, last = np.searchsorted(in_file, [begin, begin + part.num_rows])
                 if first == last:
                     continue
                 places, own = order[first:last], in_file[first:last] - begin
-                found = _texts(_taken(part.column(WORD), own))
-                block = _matrix(_taken(part.column(VECTOR), own), found)
+                found = _texts(_taken(part.column(names), own), numbers=self.by is not None)
+                block = _matrix(_taken(part.column(vector), own), found)
                 for place, word in zip(places.tolist(), found, strict=True):
                     words[place] = word
                 if vectors is None:
@@ -120,25 +124,35 @@ class ArrowTable(Format):
                     rank += len(rows)
 
     def _columns(self, stream: BinaryIO) -> list[str]:
-        """Return which of the columns `language` and `rank` are there, beside the needed ones."""
+        """Return the columns of words and vectors, then which of `language` and `rank` are there.
+
+        Where rows are told apart by a column of somebody else's, those two may mean anything.
+        """
+        from pyarrow import types
+
         file = self.open(stream)
         schema = file.schema_arrow if hasattr(file, "schema_arrow") else file.schema
         names: list[str] = schema.names
-        for name in (WORD, VECTOR):
+        kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+        lists = [field.name for field in schema if any(kind(field.type) for kind in kinds)]
+        is_other = self.by is not None and VECTOR not in names and len(lists) == 1
+        needed = [WORD if self.by is None else self.by, lists[0] if is_other else VECTOR]
+        for name in needed:
             if names.count(name) != 1:
                 raise FormatError(
                     f"it has the columns {', '.join(names)[:200] or 'none'}; embeddings are one "
-                    f"column {WORD!r} and one {VECTOR!r}, and {LANGUAGE!r} and {RANK!r} where they "
-                    "are known. Rename its columns."
+                    f"column {needed[0]!r} and one {VECTOR!r}, and {LANGUAGE!r} and {RANK!r} where "
+                    "they are known. Rename its columns."
                 )
-        return [name for name in (LANGUAGE, RANK) if names.count(name) == 1]
+        further = (LANGUAGE, RANK) if self.by is None else ()
+        return needed + [name for name in further if names.count(name) == 1]
 
     def _rows(self, path: Path, stream: BinaryIO, max_words: int | None) -> RowIndices:
         """Return the rows of the file to read, in the order of their ranks."""
-        columns = self._columns(stream)
+        word, _, *columns = self._columns(stream)
         language = self._language(path, stream) if LANGUAGE in columns else None
         kept, ranks, count = [np.empty(0, np.intp)], [], 0
-        for begin, part in self.parts(self.open(stream), columns or [WORD]):
+        for begin, part in self.parts(self.open(stream), columns or [word]):
             chosen = np.arange(part.num_rows)
             if LANGUAGE in columns:
                 chosen = np.flatnonzero(_is_equal(part.column(LANGUAGE), language))
@@ -296,7 +310,12 @@ def _text_column(column: Any) -> Any:
     return column
 
 
-def _texts(column: Any) -> list[str]:
+def _texts(column: Any, *, numbers: bool = False) -> list[str]:
+    """Return the texts of a column; of whole numbers their digits, where these will do."""
+    from pyarrow import types
+
+    if numbers and types.is_integer(column.type):
+        return [str(number) for number in _whole(column).to_pylist()]
     texts: list[str] = _text_column(column).to_pylist()
     return texts
 

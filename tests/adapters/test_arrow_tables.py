@@ -11,6 +11,7 @@ from geomm_plugin import Embeddings, read_embeddings, read_space, write_embeddin
 from geomm_plugin.arrays import BLOCK_ROWS
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FormatError, LanguagesError, UnknownNameError
+from geomm_plugin.formats import format_by
 
 pa = pytest.importorskip("pyarrow")
 from pyarrow import feather, ipc, parquet  # noqa: E402
@@ -208,3 +209,34 @@ def test_data_frames_and_databases_open_it(tmp_path, space):
     assert np.array_equal(np.stack(frame["vector"][:3]), space["en"].vectors)
     frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "back.parquet")
     same(read_embeddings(tmp_path / "back.parquet", language="en"), space["en"])
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.int64(), pa.uint8()])
+def test_rows_are_read_by_a_column_of_somebody_else(tmp_path, suffix, kind):
+    """Their `language` and `rank` may mean anything, and their vectors have any name."""
+    numbers = vectors(3)
+    ids = pa.array([7, 5, 6]).cast(kind)
+    columns = {"id": ids, "language": ["en", "de", "en"], "rank": [2.5, 1.5, 0.5]}
+    table = pa.table(columns | {"embedding": list(numbers)})
+    path = save(tmp_path / f"x{suffix}", table)
+    same(read_embeddings(path, format=format_by(path, "id")), Embeddings(["7", "5", "6"], numbers))
+    both = save(tmp_path / f"y{suffix}", table.append_column("vector", pa.array(list(-numbers))))
+    read = read_embeddings(both, format=format_by(both, "id"), max_words=2, language="any")
+    same(read, Embeddings(["7", "5"], -numbers[:2]))
+
+
+def test_a_column_that_is_not_there_is_named(tmp_path):
+    table = pa.table({"id": ["a"], "one": [[1.0]], "other": [[2.0]]})
+    path = save(tmp_path / "x.parquet", table)
+    with pytest.raises(FormatError, match="columns id, one, other; .* one column 'key'"):
+        read_embeddings(path, format=format_by(path, "key"))
+    with pytest.raises(FormatError, match="columns id, one, other; .* one 'vector'"):
+        read_embeddings(path, format=format_by(path, "id"))
+
+
+def test_words_of_a_file_without_columns_are_its_own(tmp_path):
+    embeddings = Embeddings(["a", "b"], vectors(2))
+    write_embeddings(embeddings, tmp_path / "x.vec")
+    chosen = format_by(tmp_path / "x.vec", "id")
+    same(read_embeddings(tmp_path / "x.vec", format=chosen), embeddings)
