@@ -26,7 +26,7 @@ FLOORS = {
     ),
     "compute": ("fit_report", "retrieval", "shared_space", "mapper"),
     "methods": ("fitting", "mappers", "storage"),
-    "uses": ("datasets", "evaluation", "alignment"),
+    "uses": ("datasets", "evaluation", "alignment", "migration"),
     "faces": ("geomm_adapters", "demo", "testing", "views", "cli", "__init__", "__main__"),
 }
 ALLOWED = {
@@ -49,9 +49,10 @@ BUDGETS = {
     ("mappers",): 2300,
     ("retrieval",): 3910,
     ("evaluation",): 4440,
+    ("migration",): 335,
     ("alignment",): 1492,
     ("views",): 1730,
-    ("cli",): 2985,
+    ("cli",): 3058,
     ("datasets", "demo", "testing"): 1850,
     ("geomm_adapters",): 4350,
 }

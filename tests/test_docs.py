@@ -37,6 +37,7 @@ NEEDS = {
     "README.md": ["gensim", "matplotlib"],
     "formats.md": ["faiss", "spacy"],
     "gensim.md": ["gensim"],
+    "new_model.md": ["pyarrow"],
     "scikit_learn.md": ["sklearn"],
     "unseen_words.md": ["gensim"],
 }

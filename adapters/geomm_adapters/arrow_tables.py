@@ -142,7 +142,7 @@ class ArrowTable(Format):
                 raise FormatError(
                     f"it has the columns {', '.join(names)[:200] or 'none'}; embeddings are one "
                     f"column {needed[0]!r} and one {VECTOR!r}, and {LANGUAGE!r} and {RANK!r} where "
-                    "they are known. Rename its columns."
+                    "they are known. Rename its columns; `geomm migrate` takes ids --by a column."
                 )
         further = (LANGUAGE, RANK) if self.by is None else ()
         return needed + [name for name in further if names.count(name) == 1]

@@ -28,6 +28,7 @@ COMMANDS = {
     "induce": "Make a dictionary from word embeddings.",
     "onehop": "Translate through a pivot language, in three ways.",
     "drift": "Show the words that moved between corpora of a language.",
+    "migrate": "Move an index to a new embedding model.",
     "mappers": "List every mapper, with its parameters and its package.",
     "plugins": "List plugins and what they register; check a package.",
     "convert": "Convert embeddings from one file format to another.",

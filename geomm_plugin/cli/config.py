@@ -38,7 +38,8 @@ HEADINGS = {
     "Data": "dictionary test identical cognates pair pairs pivot words null texts train data demo "
     "model encoding max-words extra-words list check folder mirror",
     "Method": "mapper mappers method set retrieval task metric by reliability k coverage baseline "
-    "each-pair oov rerank disjoint-pivot trim resamples neighbors min-score at-precision size",
+    "each-pair oov rerank disjoint-pivot trim resamples neighbors min-score at-precision threshold "
+    "size",
     "Output": "output suffix precision keep-length into neighborhoods without-scores top json "
     "markdown csv latex html save results font",
     "Running": "jobs cluster resume force port no-browser config quiet verbose help",

@@ -16,7 +16,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,7 +41,9 @@ _NEW, _OLD, _REPLACED = "new", "old", "part-replaced"
 
 
 @contextmanager
-def atomic_files(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
+def atomic_files(
+    path: Path, *, follow_links: bool = True, replaces: Callable[[str], bool] = lambda _: False
+) -> Iterator[Path]:
     """Give a path in an empty folder; what is written there, files or folders, moves beside `path`.
 
     It vanishes if anything fails. Where it is several, `path` itself is what names the others.
@@ -50,6 +52,8 @@ def atomic_files(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
     ----------
     follow_links
         Whether the file that a link leads to is replaced, or the link itself.
+    replaces
+        True for the names of files in an old folder that may go, though none of that name comes.
     """
     place = place_of(path) if follow_links else path
     if follow_links and is_stream(place):
@@ -60,7 +64,7 @@ def atomic_files(path: Path, *, follow_links: bool = True) -> Iterator[Path]:
         new = part / _NEW / place.name
         yield new
         _check_names(path, place, new.parent)
-        refuse_losses(place, lambda name: (new / name).is_file())
+        refuse_losses(place, lambda name: replaces(name) or (new / name).is_file())
         disk.fsync_tree(new.parent)
         names = sorted(other.name for other in new.parent.iterdir() if other != new)
         move_in(new.parent, place.parent, [*names, place.name])

@@ -65,6 +65,7 @@ def commands(folder, output):
         "evaluate --latex": ["evaluate", *files, "-d", train, "--model", model],
         "onehop --latex": ["onehop", *files, *hop],
         "drift --latex": ["drift", *files, *words],
+        "migrate --latex": ["migrate", *files],
         "plot space --output": ["plot", "space", model, *files, "en-es", "w", "-d", words[1]],
         "plot scores --output": ["plot", "scores", folder / "en-es.txt"],
         "plot lambda --output": ["plot", "lambda", model],
