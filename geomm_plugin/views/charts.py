@@ -270,9 +270,11 @@ def interval_chart(
     rows: dict[tuple[str, str], list[Interval]] = {}
     for one in sorted(intervals, key=lambda one: groups.index(one.group)):
         rows.setdefault((one.group, one.label), []).append(one)
-    look = LOOKS["name"]
+    look, room = LOOKS["name"], 0.42 * width
     widest = max(text_width(printable(one.label), look.size) for one in intervals) + 14
-    beside = widest <= 0.42 * width
+    beside = widest <= room
+    titles = (text_width(printable(group), look.size, bold=True) + 14 for group in groups)
+    widest = max(widest, *(min(title, room) for title in titles))  # no line goes through them
     form = "+z.3f" if differences else "z.3f"
     ends = [end for one in intervals for end in (one.low, one.high, one.value)]
     low, high = around([*ends, 0] if differences else ends)

@@ -62,8 +62,6 @@ def _attribute(value: Attribute) -> str:
 def _piece(content: Content) -> str:
     if isinstance(content, Markup):
         return content
-    if isinstance(content, str):
-        return escaped(content)
-    if isinstance(content, (int, float)):
+    if isinstance(content, (str, int, float)):
         return escaped(str(content))
     return join(content)

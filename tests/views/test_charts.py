@@ -65,6 +65,16 @@ def test_differences_are_drawn_where_they_are():
     assert "en-es m0 −0.200 (−0.300 to +0.000)" in chart.described
 
 
+@pytest.mark.parametrize("group", ["en-es", "language en, section plurals"])
+def test_no_line_goes_through_the_title_of_a_group(group):
+    rows = [Interval(name, "cca", "", 0.1, -0.1, 0.3) for name in (group, "it")]
+    chart = charts.interval_chart("Differences", rows, differences=True, width=570)
+    boxes = [mark.box() for mark in chart.marks if mark.look == "group"]
+    lines = [mark.places for mark in chart.marks if mark.look in ("grid", "zero", "curve")]
+    assert len(boxes) == 2
+    assert not any(charts._crosses(line, box) for line in lines for box in boxes)
+
+
 POINTS = st.lists(st.tuples(st.floats(0, 1e4), SHARES), min_size=1)
 
 
