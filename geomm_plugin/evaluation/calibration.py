@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin.arrays import Mask, Vector
-from geomm_plugin.dictionary import DictionaryLike, as_dictionary
+from geomm_plugin.dictionary import DictionaryLike
 from geomm_plugin.evaluation.provenance import Provenance
+from geomm_plugin.evaluation.significance import bootstrap_interval
 from geomm_plugin.evaluation.table import Cell, Cells, Table, cell_of
-from geomm_plugin.evaluation.translation import gold_rows
-from geomm_plugin.registry import as_retrieval
+from geomm_plugin.evaluation.translation import Evaluation, evaluate
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.shared_space import SharedSpace
 
@@ -49,44 +49,40 @@ class Reliability(Table):
     def rows(self) -> list[dict[str, Any]]:
         """A row for each band of probabilities that holds a word.
 
-        `coverage` is the share of words whose answers are in this band or a higher one, `risk` how
-        many of these are wrong.
+        The share of right ones has a 95 % interval. `coverage` is the share of words whose answers
+        are in this band or a higher one, `risk` how many of these are wrong.
         """
         band = np.minimum((self.probabilities * BANDS).astype(int), BANDS - 1)
+        right = {n: self.is_right[band == n].astype(float) for n in np.unique(band).tolist()}
+        ends = {number: bootstrap_interval([own]) for number, own in right.items()}
         return [
             {
                 "pair": self.pair,
                 "retrieval": self.retrieval,
                 "from": number / BANDS,
                 "to": (number + 1) / BANDS,
-                "n_words": int((band == number).sum()),
+                "n_words": len(own),
                 "probability": float(self.probabilities[band == number].mean()),
-                "p@1": float(self.is_right[band == number].mean()),
+                "p@1": float(own.mean()),
+                "p@1_low": ends[number].low,
+                "p@1_high": ends[number].high,
                 "coverage": float((band >= number).mean()),
                 "risk": float(1 - self.is_right[band >= number].mean()),
             }
-            for number in np.unique(band).tolist()
+            for number, own in right.items()
         ]
 
     def cells(self) -> Cells:
         """Return header and rows as short texts."""
-        header = ("pair", "retrieval", "probability", "words", "mean", "right", "coverage", "risk")
-        names = ("n_words", "probability", "p@1", "coverage", "risk")
-        return [[Cell(title) for title in header]] + [
-            [
-                *(Cell(row["pair"]), Cell(row["retrieval"])),
-                Cell(f"{row['from']:.1f}-{row['to']:.1f}"),
-                *(cell_of(row[name]) for name in names),
-            ]
-            for row in self.rows
-        ]
+        header = ("pair", "retrieval", "from", "words", "mean", "right", "coverage", "risk")
+        names = ("pair", "retrieval", "from", "n_words", "probability", "p@1", "coverage", "risk")
+        return [[Cell(t) for t in header], *([cell_of(row[n]) for n in names] for row in self.rows)]
 
     def notes(self) -> list[str]:
         """Say how far probabilities are off, and what fewer answers are worth."""
         risks = ", ".join(f"{share:.0%}: {self.risk(share):.3f}" for share in (0.25, 0.5, 0.75, 1))
         return [
-            f"{self.pair}, {self.retrieval}: the mean distance of probability and share of right "
-            f"answers is {self.error:.3f}.",
+            f"{self.pair}, {self.retrieval}: mean distance of probability and right {self.error:.3f}.",
             f"Wrong among the most probable answers, for a share of the words: {risks}.",
         ]
 
@@ -105,8 +101,7 @@ class Reliabilities(Table):
 
     def cells(self) -> Cells:
         """Return the rows of all below one header."""
-        header = self.parts[0].cells()[:1]
-        return header + [line for part in self.parts for line in part.cells()[1:]]
+        return self.parts[0].cells()[:1] + [line for p in self.parts for line in p.cells()[1:]]
 
     def notes(self) -> list[str]:
         """Return the sentences of all."""
@@ -129,12 +124,16 @@ def reliability(
     retrieval
         The retrieval "reranked", with parameters: no other has probabilities.
     """
-    gold, _ = gold_rows(space, source, target, as_dictionary(dictionary))
-    answers = [best for (best,) in space.answers(list(gold), source, target, 1, retrieval)]
-    rows = [space[target].row_of[best.word] for best in answers]
+    found = evaluate(space, source, target, dictionary, retrieval, metrics=["p@1"], answers=1)
+    return reliability_of(found)
+
+
+def reliability_of(evaluation: Evaluation) -> Reliability:
+    """Compare the probabilities of a score's best answers, if it has any, with what is right."""
+    words = [word for word in evaluation.words if word.probability is not None]
     return Reliability(
-        f"{source}-{target}",
-        np.array([best.probability for best in answers]),
-        np.array([row in correct for row, correct in zip(rows, gold.values(), strict=True)]),
-        as_retrieval(retrieval).label,
+        "-".join(evaluation.pair),
+        np.array([word.probability for word in words], float),
+        np.array([word.answers[0][0] in word.gold for word in words], bool),
+        evaluation.retrieval,
     )

@@ -43,7 +43,7 @@ from geomm_plugin.evaluation.task import (
     averages,
 )
 from geomm_plugin.registry import as_retrieval
-from geomm_plugin.retrieval import Retrieval
+from geomm_plugin.retrieval import Reranked, Retrieval
 from geomm_plugin.retrieval.rerank.ngrams import plain_spellings
 from geomm_plugin.shared_space import Reranking, SharedSpace
 from geomm_plugin.work import Cluster, compute_pool
@@ -64,6 +64,7 @@ class WordResult:
     rank: int  # of the best of them
     answers: tuple[tuple[str, float], ...]  # the best target words and their scores, if asked for
     row: int = 0  # of the word in its vocabulary, where the most frequent one is the first
+    probability: float | None = None  # of the best answer, from a retrieval that has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,16 +199,18 @@ def evaluate(
     correct_rows = [np.array(correct) for correct in gold.values()]
     with compute_pool(jobs, cluster):
         ranks = index.ranks(space.queries(list(gold), source), correct_rows, depth_of(chosen))
-        best: list[list[tuple[str, float]]] = [[]] * len(gold)
+        best: Sequence[Sequence[tuple[Any, ...]]] = [[]] * len(gold)
         if answers:
-            best = space.translate(list(gold), source, target, answers, retrieval)
+            ask = space.answers if isinstance(retrieval, Reranked) else space.translate
+            best = ask(list(gold), source, target, answers, retrieval)
     words = tuple(
         WordResult(
             word,
             tuple(space[target].words[row] for row in correct),
             int(rank),
-            tuple(found),
+            tuple((other, score) for other, score, *_ in found),
             space[source].row_of[word],
+            *found[0][2:] if found else (),
         )
         for (word, correct), rank, found in zip(gold.items(), ranks, best, strict=True)
     )

@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -253,6 +254,12 @@ class Interval:
     hollow: bool = False
 
 
+def with_ends(row: Mapping[str, Any], name: str) -> tuple[float, float, float]:
+    """Return a value of a row, and the ends of its interval: itself, if the row has none."""
+    value = row[name]
+    return value, row.get(f"{name}_low", value), row.get(f"{name}_high", value)
+
+
 def interval_chart(
     title: str, intervals: Sequence[Interval], *, differences: bool = False, width: float = 600
 ) -> Chart:
@@ -459,7 +466,8 @@ def place_labels(
             near = min(max(x, left), box[2]), min(max(y, top), box[3])
             lead = [((x, y), near)] if distance > 14 else []
             if (
-                _within(box, inside)
+                (inside[0] <= left and inside[1] <= top)
+                and (box[2] <= inside[2] and box[3] <= inside[3])
                 and not any(_overlap(box, other) for other in (*dot_boxes, *placed))
                 and not any(_crosses(line, box) for line in lines)
                 and not any(_crosses(line, other) for line in lead for other in placed)
@@ -470,10 +478,6 @@ def place_labels(
                 marks.append(Mark("name", ((left, top - start[1]),), text=text))
                 break
     return marks
-
-
-def _within(box: Box, other: Box) -> bool:
-    return box[0] >= other[0] and box[1] >= other[1] and box[2] <= other[2] and box[3] <= other[3]
 
 
 def _overlap(box: Box, other: Box) -> bool:

@@ -45,13 +45,11 @@ def data_block(identifier: str, value: object) -> Markup:
 
 
 def _attributes(attributes: dict[str, Attribute]) -> list[str]:
-    named = [
-        (name.rstrip("_").replace("_", "-"), value)
+    return [
+        f" {name.rstrip('_').replace('_', '-')}"
+        + ("" if value is True else f'="{_attribute(value)}"')
         for name, value in attributes.items()
         if value is not None and value is not False
-    ]
-    return [
-        f" {name}" if value is True else f' {name}="{_attribute(value)}"' for name, value in named
     ]
 
 

@@ -107,10 +107,9 @@ def plot_scores(rows: Sequence[Mapping[str, Any]], *, retrieval: str | None = No
         Which one is drawn; by default the first.
     """
     name, rows = _rows_of(rows, "retrieval", retrieval, 0)
-    intervals = []
-    for row in rows:
-        ends = (row.get(f"p@1_{end}", row["p@1"]) for end in ("low", "high"))
-        intervals.append(Interval(row["pair"], row["mapper"], name, row["p@1"], *ends))
+    intervals = [
+        Interval(row["pair"], row["mapper"], name, *charts.with_ends(row, "p@1")) for row in rows
+    ]
     return charts.interval_chart(f"P@1, {name}", intervals, width=520).titled()
 
 
@@ -128,12 +127,11 @@ def plot_learning_curve(rows: Sequence[Mapping[str, Any]], *, pair: str | None =
     name, rows = _rows_of(rows, "pair", pair, -1)
     lines = []
     for mapper in dict.fromkeys(row["mapper"] for row in rows):
-        own = [row for row in rows if row["mapper"] == mapper]
-        own.sort(key=lambda row: row["size"])
+        own = sorted((r for r in rows if r["mapper"] == mapper), key=lambda row: row["size"])
         points = [(row["size"], row["p@1"]) for row in own]
         lines.append(Line(mapper, points, [(row["p@1_low"], row["p@1_high"]) for row in own]))
-    title = "source words in the training dictionary"
-    return charts.line_chart(f"P@1, {name}", lines, title).titled()
+    chart = charts.line_chart(f"P@1, {name}", lines, "source words in the training dictionary")
+    return chart.titled()
 
 
 def _rows_of(

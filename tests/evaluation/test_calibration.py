@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from geomm_plugin import get_mapper
+from geomm_plugin import evaluate, get_mapper
 from geomm_plugin.evaluation import reliability
-from geomm_plugin.evaluation.calibration import Reliability
+from geomm_plugin.evaluation.calibration import Reliability, reliability_of
 
 
 def test_probabilities_that_hold_have_no_error():
@@ -34,3 +34,18 @@ def test_a_dictionary_judges_the_answers_of_a_space(demo):
     assert np.array_equal(found.is_right, right)
     assert found.risk(0.5) <= found.risk(1.0)
     assert "mean distance" in str(found) and "n_words" in found.to_csv()
+
+
+def test_a_score_with_answers_says_how_sure_they_are(demo):
+    space = get_mapper("procrustes").fit(demo.embeddings, demo.train).map(demo.embeddings)
+    test = demo.test["en", "es"]
+    plain = evaluate(space, "en", "es", test, answers=2)
+    assert not reliability_of(plain).rows, "CSLS has no probabilities"
+    scored = evaluate(space, "en", "es", test, "reranked", answers=2)
+    words = [result.word for result in scored.words]
+    answers = space.answers(words, "en", "es", 2, "reranked")
+    assert [r.probability for r in scored.words] == [best.probability for best, _ in answers]
+    assert [r.answers for r in scored.words] == [tuple(a[:2] for a in each) for each in answers]
+    held = reliability_of(scored)
+    assert held.rows == reliability(space, "en", "es", test).rows
+    assert all(row["p@1_low"] <= row["p@1"] <= row["p@1_high"] for row in held.rows)

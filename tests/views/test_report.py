@@ -241,6 +241,18 @@ def test_what_is_folded_is_there(comparison):
     assert len(sentences) == 3 and parsed.text_in("dt")[0] == "average, csls"
 
 
+def test_probabilities_are_drawn_beside_what_is_right(comparison):
+    sure = evaluation([1, 1, 2, 1], retrieval="reranked")
+    words = [replace(word, probability=0.95) for word in sure.words]
+    words[2] = replace(words[2], answers=(("other", 0.4),))
+    scored = Comparison((run("plain", replace(sure, words=tuple(words))),), "plain")
+    (text,) = [text for text in pictures(scored, "wide") if text.startswith("Right")]
+    assert "en-es, reranked: plain share of right answers 0.9 to 1.0: 4 0.750 (" in text
+    assert "en-es, reranked: plain mean probability 0.9 to 1.0: 4 0.950 (0.950 to 0.950)" in text
+    assert "How sure the answers are" in Parsed(scored.to_html()).text_in("summary")
+    assert "How sure the answers are" not in Parsed(comparison.to_html()).text_in("summary")
+
+
 def test_what_changed_can_be_told_from_the_data(comparison):
     data = changes_data(comparison)
     assert data["mappers"] == ["plain", "fancy(x=1)"]

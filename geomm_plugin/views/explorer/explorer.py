@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import RowIndices, Vector
 from geomm_plugin.errors import LanguagesError, ParameterError
-from geomm_plugin.retrieval import Index, Reranked, UnitRows
+from geomm_plugin.retrieval import Index, Reranked
 from geomm_plugin.retrieval.rerank.reranked import RerankedIndex
 from geomm_plugin.shared_space import SharedSpace
 from geomm_plugin.text import fold
@@ -133,7 +132,12 @@ class Explorer:
         with lock:
             if isinstance(index, RerankedIndex):
                 nearest, probabilities = index.search_with_probabilities(query, count)
-                reasons = _reasons(index, query, nearest.indices[0], probabilities[0])
+                shares = index.shares(query, nearest.indices[0])
+                shares = {str(Reranked().base): shares.pop("base")} | shares
+                reasons = [
+                    {"probability": float(p), "shares": {k: float(s[n]) for k, s in shares.items()}}
+                    for n, p in enumerate(probabilities[0])
+                ]
             else:
                 nearest, reasons = index.search(query, count), [{}] * count
         return [
@@ -192,21 +196,6 @@ class Explorer:
         if not 0 <= row < count:
             raise ParameterError(f"Words of {language} have rows from 0 to {count - 1}, not {row}.")
         return row
-
-
-def _reasons(
-    index: RerankedIndex, query: UnitRows, targets: RowIndices, probabilities: Vector
-) -> list[dict[str, Any]]:
-    """Return how probably each target is right, and what makes up its score."""
-    shares = index.shares(query, targets)
-    names = {"base": str(Reranked().base)}
-    return [
-        {
-            "probability": float(probability),
-            "shares": {names.get(name, name): float(share[at]) for name, share in shares.items()},
-        }
-        for at, probability in enumerate(probabilities)
-    ]
 
 
 class WordSearch:

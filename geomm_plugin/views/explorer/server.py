@@ -118,14 +118,10 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     questions: ClassVar[dict[str, Callable[[Explorer, Query], Any]]] = {
-        "api/about": lambda explorer, query: explorer.about(),
-        "api/search": lambda explorer, query: explorer.search(
-            query.get("text", ""), query.get("language", "")
-        ),
-        "api/translate": lambda explorer, query: explorer.translate(
-            *_word(query), query.get("retrieval", "")
-        ),
-        "api/picture": lambda explorer, query: explorer.picture(*_word(query)),
+        "api/about": lambda words, _: words.about(),
+        "api/search": lambda words, q: words.search(q.get("text", ""), q.get("language", "")),
+        "api/translate": lambda words, q: words.translate(*_word(q), q.get("retrieval", "")),
+        "api/picture": lambda words, q: words.picture(*_word(q)),
     }
 
     def do_GET(self) -> None:

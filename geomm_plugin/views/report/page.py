@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from geomm_plugin import text
+from geomm_plugin.evaluation.calibration import reliability_of
 from geomm_plugin.evaluation.outcome import Comparison, TaskTable
 from geomm_plugin.evaluation.runs import Run
 from geomm_plugin.evaluation.significance import bootstrap_interval, is_significant
 from geomm_plugin.evaluation.table import html_table
 from geomm_plugin.evaluation.task import AVERAGE
 from geomm_plugin.evaluation.translation import WORDS, Evaluation, break_down
-from geomm_plugin.views.charts import Interval, chart_rules, interval_chart, number
+from geomm_plugin.views.charts import Interval, chart_rules, interval_chart, number, with_ends
 from geomm_plugin.views.markup import Content, Markup, data_block, join, tag
 from geomm_plugin.views.palette import color_rules
 
@@ -80,9 +82,9 @@ def summary_section(comparison: Comparison) -> Markup:
     failed = [run for run in comparison.runs if run.error is not None]
     failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
     notes = [tag("p", note, class_="note") for note in (*comparison.fit_notes(), SCALE)]
-    each = details("Each pair", tag("dl", folded, class_="verdicts")) if folded else ""
-    verdicts = tag("dl", shown, class_="verdicts")
-    return tag("section", tag("h2", "In short"), verdicts, each, notes, failures)
+    parts = [tag("h2", "In short"), tag("dl", shown, class_="verdicts")]
+    parts += [details("Each pair", tag("dl", folded, class_="verdicts"))] if folded else []
+    return tag("section", parts, notes, failures)
 
 
 def about_text(part: TaskTable, row: dict[str, Any], without: str = "task") -> str:
@@ -101,9 +103,7 @@ def verdict(rows: Sequence[dict[str, Any]], main: str, baseline: str) -> str:
         return f"{best['mapper']} has {article} {scored}."
     leads = f"{best['mapper']} leads with {article} {scored}"
     if best["difference"] is not None and best["p_holm"] is not None:
-        gap, low, high = (
-            number(best[f"difference{end}"], "+z.3f") for end in ("", "_low", "_high")
-        )
+        gap, low, high = (number(end, "+z.3f") for end in with_ends(best, "difference"))
         sure = "beyond chance" if is_significant(best) else "within chance"
         test = f"({low} to {high}; p = {best['p_holm']:.2g})"
         return f"{leads}, {gap} against {baseline} {test}: {sure}."
@@ -122,11 +122,9 @@ def task_section(comparison: Comparison, part: TaskTable) -> Markup:
         if row["error"] is not None:
             continue
         where = about_text(part, row, "retrieval"), row["mapper"], row.get("retrieval") or ""
-        value = row[part.main]
-        ends = row.get(f"{part.main}_low", value), row.get(f"{part.main}_high", value)
-        scores.append(Interval(*where, value, *ends))
+        scores.append(Interval(*where, *with_ends(row, part.main)))
         if row["difference_low"] is not None:
-            gap, low, high = (row[f"difference{end}"] for end in ("", "_low", "_high"))
+            gap, low, high = with_ends(row, "difference")
             differences.append(Interval(*where, gap, low, high, not is_significant(row)))
     main, is_words = part.title(part.main), part.task == WORDS
     gaps = f"{main} less that of {comparison.baseline} (hollow: within chance)"
@@ -138,7 +136,7 @@ def task_section(comparison: Comparison, part: TaskTable) -> Markup:
         _filters(part) if is_words else "",
         _sortable_table(part),
         tag("p", "Click a column to sort. Bold: the best of its kind.", class_="note screen"),
-        _spelling(comparison) if is_words and scores else "",
+        [_spelling(comparison), _probabilities(comparison)] if is_words and scores else "",
     )  # fmt: skip
 
 
@@ -161,22 +159,40 @@ def details(title: str, *content: Content) -> Markup:
 def _spelling(comparison: Comparison) -> Markup:
     """Draw P@1 of words whose translation has the same spelling, a similar or a different one."""
     intervals = []
-    for run in comparison.runs:
-        for evaluation in run.evaluations:
-            for group, words in break_down(evaluation.words, "spelling").items():
-                if words:
-                    hits = np.array([result.rank == 1 for result in words], float)
-                    ends = bootstrap_interval([hits], seed=comparison.seed)
-                    name = f"{'-'.join(evaluation.pair)}, {group}: {len(hits):,} words"
-                    where = name, run.label, evaluation.retrieval
-                    intervals.append(Interval(*where, float(hits.mean()), ends.low, ends.high))
+    for label, evaluation in [(run.label, e) for run in comparison.runs for e in run.evaluations]:
+        for group, words in break_down(evaluation.words, "spelling").items():
+            if words:
+                hits = np.array([result.rank == 1 for result in words], float)
+                ends = bootstrap_interval([hits], seed=comparison.seed)
+                name = f"{'-'.join(evaluation.pair)}, {group}: {len(hits):,} words"
+                values = float(hits.mean()), ends.low, ends.high
+                intervals.append(Interval(name, label, evaluation.retrieval, *values))
     intervals.sort(key=lambda one: one.group.partition(",")[0])
-    note = (
-        "Words whose translation has identical spelling, is a cognate, or is spelt differently. A "
-        "gain on names alone is seen here."
-    )
-    chart = interval_figure("P@1 by spelling", intervals)
-    return details("Where the points come from", tag("p", note, class_="note"), chart)
+    note = "By the spelling of the right translation: a gain on names alone is seen here."
+    return _folded("Where the points come from", note, "P@1 by spelling", intervals)
+
+
+def _probabilities(comparison: Comparison) -> Markup:
+    """Draw how many answers are right, by how probable they are said to be."""
+    intervals = [
+        Interval(
+            f"{row['pair']}, {row['retrieval']}: {run.label}",
+            f"{row['from']:.1f} to {row['to']:.1f}: {row['n_words']:,}",
+            name,
+            *with_ends(row, key),
+        )
+        for run in comparison.runs
+        for evaluation in run.evaluations
+        for row in reliability_of(evaluation).rows
+        for name, key in (("share of right answers", "p@1"), ("mean probability", "probability"))
+    ]
+    note = "By tenths, with the number of answers. Where probabilities hold, both dots are near."
+    return _folded("How sure the answers are", note, "Right, by probability", intervals)
+
+
+def _folded(title: str, note: str, caption: str, intervals: Sequence[Interval]) -> Markup:
+    chart = interval_figure(caption, intervals)
+    return details(title, tag("p", note, class_="note"), chart) if intervals else join([])
 
 
 def _sortable_table(part: TaskTable) -> Markup:
@@ -189,8 +205,8 @@ def _sortable_table(part: TaskTable) -> Markup:
         for row, own in zip(part.rows, about, strict=True)
     ]
     ordered = [lines[n] for n in sorted(range(len(lines)), key=order.__getitem__)]
-    identifier = "numbers" if part.task == WORDS else ""
-    return scroll(Markup(html_table([header, *ordered], identifier)), f"All numbers of {part.task}")
+    table = html_table([header, *ordered], "numbers" if part.task == WORDS else "")
+    return scroll(Markup(table), f"All numbers of {part.task}")
 
 
 def scroll(table: Markup, name: str) -> Markup:
@@ -226,24 +242,21 @@ def changes_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def _changes_of(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    number_of: dict[str, int] = {}
-
-    def number_of_word(word: str) -> int:
-        return number_of.setdefault(word, len(number_of))
-
+    number_of: defaultdict[str, int] = defaultdict()
+    number_of.default_factory = number_of.__len__  # a new word gets the next number
     first = evaluations[0]
-    pair: dict[str, Any] = {
+    return {
         "name": f"{'-'.join(first.pair)}, {first.retrieval}",
         "languages": first.pair,
         "words": [result.word for result in first.words],
-        "gold": [[number_of_word(word) for word in result.gold] for result in first.words],
+        "gold": [[number_of[word] for word in result.gold] for result in first.words],
         "ranks": [[result.rank for result in e.words] for e in evaluations],
         "answers": [
-            [[number_of_word(word) for word, _ in result.answers] for result in e.words]
+            [[number_of[word] for word, _ in result.answers] for result in e.words]
             for e in evaluations
         ],
+        "targets": list(number_of),  # last: by now it holds all of them
     }
-    return pair | {"targets": list(number_of)}
 
 
 def data_section(comparison: Comparison) -> Markup:
