@@ -97,15 +97,21 @@ def counted(case: Case, null: Case) -> list[float]:
 
 def held(case: Case) -> list[bool]:
     """Return whether the intervals of words hold their distances after a fit on more words."""
-    corpora, few = (
-        {name: each.head(len(each) // part) for name, each in zip("ab", case[:2], strict=True)}
-        for part in (1, 3)
-    )
-    words = [word for word in few["a"].words[::10] if word in few["b"]]
-    settings: dict[str, Any] = {"words": words, "trim": 0, "neighbors": 0}
+    random = np.random.default_rng(0)
+    common = sorted(word for word in case.old.words if word in case.new)
+    some = sorted({*random.choice(common, len(common) // 3, replace=False).tolist(), *case.moved})
+    corpora = {"old": case.old, "new": case.new}
+    few = {name: chosen(each, set(some)) for name, each in corpora.items()}
+    settings: dict[str, Any] = {"words": [*some[::10], *case.moved], "neighbors": 0}
     every = {each.word: each.distance for each in drift(corpora, **settings).words}
     found = drift(few, resamples=RESAMPLES, **settings).words
     return [each.distance_low <= every[each.word] <= each.distance_high for each in found]
+
+
+def chosen(embeddings: Embeddings, words: set[str]) -> Embeddings:
+    """Return some of the words, in their order."""
+    rows = [row for row, word in enumerate(embeddings.words) if word in words]
+    return Embeddings([embeddings.words[row] for row in rows], embeddings.vectors[rows])
 
 
 @click.command()

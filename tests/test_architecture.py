@@ -48,7 +48,7 @@ BUDGETS = {
     ("fitting",): 3800,
     ("mappers",): 2300,
     ("retrieval",): 3910,
-    ("evaluation",): 4440,
+    ("evaluation",): 4445,
     ("migration",): 335,
     ("alignment",): 1492,
     ("views",): 1730,

@@ -20,9 +20,10 @@ first time to the last, and those of each step from one to the next.
 
 The interval of a distance holds 95 % of its values after fits on random halves of the anchors,
 which vary about the fit on all as a bootstrap's do (Shao, Wu: "A General Theory for Jackknife
-Variance Estimation", 1989). It says how firm the map is. What training alone does to a word, a null
-says: corpora between which nothing changed. Among its 1,001 words nearest in rank, the m = 25
-highest scores exceed the next one, t, by b on average. If excesses are exponential,
+Variance Estimation", 1989). That of a word that is no anchor is reflected at its distance, as half
+of the anchors double the bias of the map there. It says how firm the map is. What training alone
+does to a word, a null says: corpora between which nothing changed. Among its 1,001 words nearest in
+rank, the m = 25 highest scores exceed the next one, t, by b on average. If these are exponential,
 
     p(w) = m/1001 (1 + (score(w) - t) / (m b))^-m    if score(w) > t, else the share as high
 
@@ -378,15 +379,19 @@ class _Aligned:
             space = self.common.space(mapper, np.sort(half))
             drawn.append(self.common.distances(self.common.unit_rows(space, chosen)))
         low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-        return {"distance_low": low, "distance_high": high}
+        twice, is_anchor = 2 * self.distance[:, chosen], np.isin(chosen, self.anchors)
+        return {
+            "distance_low": np.where(is_anchor, low, twice - high),
+            "distance_high": np.where(is_anchor, high, twice - low),
+        }
 
     def p_values(self, other: _Aligned, chosen: RowIndices) -> Vector:
         """Return how often words of the null, which is this, score as high as words of another."""
         if np.median(abs(self.distance - np.median(self.distance))) < SMALLEST_DEVIATION:
             raise ParameterError(
-                f"The corpora of the null ({', '.join(self.common.corpora)}) hardly differ, as "
-                "copies do, so they do not say what chance does. Train two halves of one corpus "
-                "by themselves, or the same corpus twice with different seeds."
+                f"The corpora of the null ({', '.join(self.common.corpora)}) hardly differ: they "
+                f"are copies, or share too few words ({len(self.common.words)}) for a map. "
+                "Give two halves of one corpus, each trained by itself, with enough words."
             )
         ranks, scores = self.common.log_ranks.ravel(), other.score[:, chosen].ravel()
         order = np.argsort(ranks, kind="stable")
