@@ -47,7 +47,7 @@ BUDGETS = {
     ("work",): 530,
     ("fitting",): 3800,
     ("mappers",): 2300,
-    ("retrieval",): 3910,
+    ("retrieval",): 3845,
     ("evaluation",): 4445,
     ("migration",): 335,
     ("alignment",): 1492,

@@ -82,7 +82,7 @@ class Reliability(Table):
         """Say how far probabilities are off, and what fewer answers are worth."""
         risks = ", ".join(f"{share:.0%}: {self.risk(share):.3f}" for share in (0.25, 0.5, 0.75, 1))
         return [
-            f"{self.pair}, {self.retrieval}: mean distance of probability and right {self.error:.3f}.",
+            f"{self.pair}, {self.retrieval}: mean distance of probability, right {self.error:.3f}.",
             f"Wrong among the most probable answers, for a share of the words: {risks}.",
         ]
 

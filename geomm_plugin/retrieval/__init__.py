@@ -84,5 +84,5 @@ def register_features() -> Iterable[type[Feature]]:
     return [
         *(letters.Letters, letters.Identical, letters.EditSimilarity, letters.Length),
         *(letters.LearntLetters, letters.Endings),
-        *(meaning.Residual, meaning.Known, meaning.Frequency, meaning.Reverse),
+        *(meaning.Residual, meaning.Known, meaning.Frequency),
     ]

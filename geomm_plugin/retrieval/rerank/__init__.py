@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Length,
         Letters,
     )
-    from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual, Reverse
+    from geomm_plugin.retrieval.rerank.meaning import Frequency, Known, Residual
     from geomm_plugin.retrieval.rerank.reranked import Reranked, RerankedIndex
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "Reranked",
     "RerankedIndex",
     "Residual",
-    "Reverse",
     "SparseFeature",
 ]
 
@@ -45,7 +44,7 @@ __getattr__ = names_of(
         "letters": (
             *("EditSimilarity", "Endings", "Identical", "LearntLetters", "Length", "Letters"),
         ),
-        "meaning": ("Frequency", "Known", "Residual", "Reverse"),
+        "meaning": ("Frequency", "Known", "Residual"),
         "reranked": ("Reranked", "RerankedIndex"),
     },
 )

@@ -1,4 +1,4 @@
-"""What vectors, the dictionary and frequencies say: residual, dictionary, frequency, reverse."""
+"""What vectors, the dictionary and frequencies say: residual, dictionary, frequency."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from geomm_plugin.arrays import Matrix, RowIndices, Vector, slices
+from geomm_plugin.arrays import Matrix, RowIndices, slices
 from geomm_plugin.factorization import positive_solver
-from geomm_plugin.retrieval.interface import Index
 from geomm_plugin.retrieval.rerank.feature import Feature, evenly, words_of
 from geomm_plugin.retrieval.rerank.learnt import rows_by_word
 from geomm_plugin.retrieval.unit_rows import UnitRows
@@ -111,38 +110,6 @@ class Frequency(Feature):
         of_target = np.log(targets + 1.0)
         difference = np.abs(np.log(np.maximum(own, 1)) - of_target)
         return np.stack([np.where(own > 0, difference, 0.0), of_target], axis=-1)
-
-
-class Reverse(Feature):
-    """S(x, z) - the best score that z has: 0 where z would translate back to x, else negative.
-
-    Scores of cosine and CSLS are the same from both sides. The way back is searched for every
-    candidate, which costs about as much as translating the whole target vocabulary.
-    """
-
-    name: ClassVar[str] = "reverse"
-    fixed_weights: ClassVar[Mapping[str, float]] = {"reverse": 0.0}
-
-    @cached_property
-    def index(self) -> Index:
-        """The way back."""
-        return self.base.retrieval.index(self.target, self.source)
-
-    @cached_property
-    def best_scores(self) -> Vector:
-        """The best score of each target; NaN where it was not asked for."""
-        return np.full(len(self.target), np.nan)
-
-    def values(self, queries: UnitRows, targets: RowIndices) -> Matrix:
-        """Return the margin of each pair; at most 0 also for words outside the vocabulary."""
-        missing = np.unique(targets[np.isnan(self.best_scores[targets])])
-        if len(missing):
-            best = self.index.search(self.target.select(missing), 1)
-            self.best_scores[missing] = best.scores[:, 0]
-        rows = np.repeat(np.arange(len(targets)), targets.shape[1])
-        scores = self.base.index.pair_scores(queries, rows, targets.ravel())
-        margins = scores.reshape(targets.shape) - self.best_scores[targets]
-        return np.minimum(margins, 0)[:, :, None]
 
 
 def _kernel(cosines: Matrix) -> Matrix:

@@ -8,7 +8,7 @@ import pytest
 from geomm_plugin import registry
 from geomm_plugin.errors import MissingExtraError
 from geomm_plugin.normalize import unit
-from geomm_plugin.retrieval import CSLS, UnitRows, best_neighbors
+from geomm_plugin.retrieval import CSLS, UnitRows
 from geomm_plugin.retrieval.rerank import (
     Base,
     EditSimilarity,
@@ -19,7 +19,6 @@ from geomm_plugin.retrieval.rerank import (
     LearntLetters,
     Length,
     Residual,
-    Reverse,
 )
 from geomm_plugin.retrieval.rerank.ngrams import Ngrams
 from geomm_plugin.testing import check_feature
@@ -83,18 +82,6 @@ def test_frequency_is_the_distance_of_log_ranks(languages):
     assert values[0, :, 0].tolist() == pytest.approx([np.log(10), 0, np.log(4)])
     assert not values[1, :, 0].any()
     assert values[1, :, 1].tolist() == pytest.approx([0, np.log(10), np.log(40)])
-
-
-def test_reverse_is_zero_for_mutual_best_words_only(languages):
-    source, target = languages
-    feature = make(Reverse, languages)
-    every = np.tile(np.arange(40), (40, 1))
-    margins = feature.values(source, every)[:, :, 0]
-    back = best_neighbors(source, target).back
-    assert (margins <= 0).all()
-    assert np.array_equal(np.argmax(margins, axis=0), back)
-    assert np.allclose(margins[back, np.arange(40)], 0, atol=1e-12)
-    assert np.count_nonzero(margins > -1e-9) == 40
 
 
 def test_learnt_letters_are_a_kernel_ridge_regression(languages):
