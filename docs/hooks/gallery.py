@@ -33,6 +33,7 @@ ORDER = (  # of the cards
     "your_own_mapper",
 )  # fmt: skip
 MARK = "<!-- the gallery -->"
+WIDE = 6.5  # inches; the words of a wider picture cannot be read on a phone, so it scrolls there
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -45,10 +46,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(folder.glob("*.svg")):
             add(files, config, f"{path.name}", abs_src_path=str(path))
         cells = cells_of(name)
-        outputs = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
         add(files, config, f"{name}.py.txt", content=script(name))
         add(files, config, f"{name}.ipynb", content=json.dumps(notebook(name, cells), indent=1))
-        add(files, config, f"{name}.md", content=page(name, cells, outputs))
+        add(files, config, f"{name}.md", content=page(name, cells, folder))
     return files
 
 
@@ -160,14 +160,23 @@ def run(name: str, folder: Path) -> None:
     (folder / "outputs.json").write_text(json.dumps(outputs), encoding="utf-8")
 
 
-def picture_of(stem: str, title: str) -> str:
+def picture_of(stem: str, title: str, mark: str = "") -> str:
     """Return a picture in Markdown, for light and for dark pages."""
-    shades = (f"![{title}]({stem}.{s}.svg#only-{s}){{ loading=lazy }}" for s in ("light", "dark"))
-    return "\n".join(shades)
+    names = ((f"{stem}.{shade}.svg#only-{shade}") for shade in ("light", "dark"))
+    return "\n".join(f"![{title}]({name}){{ loading=lazy {mark} }}" for name in names)
 
 
-def page(name: str, cells: list[tuple[str, str]], outputs: list[dict[str, Any]]) -> str:
-    """Return the page of a script."""
+def width_of(folder: Path, stem: str) -> float:
+    """Return how wide a picture is, in inches."""
+    svg = (folder / f"{stem}.light.svg").read_text(encoding="utf-8")
+    found = re.search(r'<svg [^>]*?width="([\d.]+)pt"', svg)
+    assert found
+    return float(found[1]) / 72
+
+
+def page(name: str, cells: list[tuple[str, str]], folder: Path) -> str:
+    """Return the page of a script, with what it gave."""
+    outputs = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
     title, text = title_and_text(name)
     lines = [f"[Gallery](../gallery.md)\n\n# {title}\n\n{text}\n"]
     for (comment, code), output in zip(cells, outputs, strict=True):
@@ -176,7 +185,9 @@ def page(name: str, cells: list[tuple[str, str]], outputs: list[dict[str, Any]])
             lines.append(f"``` {{ .py }}\n{code}\n```\n")
         if output["printed"]:
             lines.append(f"```output\n{output['printed']}\n```\n")
-        lines += [picture_of(stem, title) + "\n" for stem in output["pictures"]]
+        for stem in output["pictures"]:
+            mark = ".wide" if width_of(folder, stem) > WIDE else ""
+            lines.append(picture_of(stem, title, mark) + "\n")
     lines.append(f"[Script]({name}.py.txt){{ download={name}.py }} · ")
     lines.append(f"[Notebook]({name}.ipynb){{ download }}")
     return "\n".join(lines)

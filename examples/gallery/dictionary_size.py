@@ -17,7 +17,7 @@ train, test = list(demo.train[pair]), demo.test[pair]
 sizes = (25, 50, 100, 200, 400, 800, len(train))
 
 # %%
-figure, axis = plt.subplots(figsize=(7, 4.4))
+figure, axis = plt.subplots(figsize=(5, 3.6))
 for name in ("geomm_plus", "procrustes", "geomm"):
     scores = []
     for size in sizes:

@@ -25,7 +25,7 @@ found = {
 
 # %%
 edges = np.array([0, 500, 1000, 1500, 2000, 3000, 6000])
-figure, axis = plt.subplots(figsize=(7, 4.4))
+figure, axis = plt.subplots(figsize=(5, 3.6))
 for retrieval, result in found.items():
     rank = np.array([word.row for word in result.words])
     wrong = np.array([word.rank > 1 for word in result.words])

@@ -18,7 +18,7 @@ space = get_mapper("procrustes").fit(languages, {pair: demo.train[pair]}).map(la
 
 # %%
 # Translate all 6,000 English words. How often is each Spanish word the first answer?
-figure, axis = plt.subplots(figsize=(7, 4.4))
+figure, axis = plt.subplots(figsize=(5, 3.6))
 for retrieval in ("cosine", "csls"):
     answers = space.translate(space["en"].words, "en", "es", k=1, retrieval=retrieval)
     rows = [space["es"].row_of[found[0][0]] for found in answers]

@@ -36,7 +36,7 @@ shares = {name: np.array(shares[name]) for name in largest} | {
     "the others": sum(np.array(shares[name]) for name in shares if name not in largest)
 }
 
-figure, axis = plt.subplots(figsize=(8, 4.4))
+figure, axis = plt.subplots(figsize=(6, 4.2))
 ends = {True: np.zeros(len(labels)), False: np.zeros(len(labels))}
 for name, values in shares.items():
     left = np.where(values > 0, ends[True], ends[False])

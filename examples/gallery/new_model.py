@@ -52,7 +52,7 @@ for size in sizes:
     plain.append(recall(found[:, :10], truth))
     anew.append(recall(found, truth))
 
-figure, axis = plt.subplots(figsize=(7, 4.4))
+figure, axis = plt.subplots(figsize=(5, 3.6))
 axis.plot(sizes, anew, "o-", label="moved, the 100 best embedded anew")
 axis.plot(sizes, plain, "s-", label="moved")
 axis.axhline(

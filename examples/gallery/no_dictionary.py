@@ -22,7 +22,7 @@ print(space.translate("president", *pair, k=3))
 # %%
 # Pairs grow round by round, and are surer of themselves.
 rounds = [each for each in mapper.report_.rounds if each.mean_csls is not None]
-figure, axis = plt.subplots(figsize=(7, 4))
+figure, axis = plt.subplots(figsize=(5, 3.4))
 axis.plot(range(1, len(rounds) + 1), [each.pairs_induced for each in rounds], "o-", color="C0")
 axis.set(xlabel="round", ylabel="pairs found", xticks=range(1, len(rounds) + 1))
 axis.yaxis.label.set_color("C0")

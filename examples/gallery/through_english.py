@@ -21,7 +21,7 @@ print(table)
 # *joint* learns all three languages at once.
 rows = [row for row in table.rows if row.get("p@1") is not None]
 labels = [f"{row['mapper']}, {row['method']}" for row in rows]
-figure, axis = plt.subplots(figsize=(7, 3.2))
+figure, axis = plt.subplots(figsize=(5, 2.8))
 colors = {"composition": "C0", "pipeline": "C1", "joint": "C2"}
 found = [row["p@1"] for row in rows]
 bars = axis.barh(labels, found, color=[colors[row["method"]] for row in rows])

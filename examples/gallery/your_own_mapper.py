@@ -41,7 +41,7 @@ found = compare(
     {pair: demo.test[pair]},
 )
 rows = [row for row in found.rows if row["difference"] is not None]
-figure, axis = plt.subplots(figsize=(7, 3.4))
+figure, axis = plt.subplots(figsize=(5, 2.8))
 middle = np.array([row["difference"] for row in rows])
 ends = np.array([(row["difference_low"], row["difference_high"]) for row in rows]).T
 axis.errorbar(
