@@ -77,12 +77,15 @@ def files(demo, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fasttext_model(files, demo):
-    """Make a small model with subwords, of the vocabulary of the demo."""
+    """Make a small model with subwords, whose words lie about where the demo has them."""
     fasttext = pytest.importorskip("gensim.models.fasttext")
+    english = demo.embeddings["en"].head(1500)
     model = fasttext.FastText(
-        [demo.embeddings["en"].words[:1500]], vector_size=20, min_count=1, bucket=1000, epochs=1,
+        [english.words], vector_size=english.dimension, min_count=1, bucket=1000, epochs=1,
         workers=1,
     )  # fmt: skip
+    model.wv.vectors_vocab[:] = [english[word] for word in model.wv.index_to_key]
+    model.wv.vectors_ngrams *= 0.1
     fasttext.save_facebook_model(model, str(files / "cc.en.300.bin"))
 
 
