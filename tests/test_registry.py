@@ -269,19 +269,6 @@ def test_the_order_of_imports_does_not_matter(first):
     assert "geomm" in done.stdout.split() and "vec" in done.stdout.split()
 
 
-def test_nothing_heavy_is_imported_before_it_is_needed():
-    code = (
-        "import sys, geomm_plugin\n"
-        "heavy = {'gensim', 'scipy', 'pymanopt', 'autograd', 'rich', 'fasttext', 'polars'}\n"
-        "print(heavy & set(sys.modules))"
-    )
-    path = ":".join(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": path}
-    )
-    assert done.stdout.strip() == "set()", done.stdout + done.stderr
-
-
 def test_entry_points_of_one_name_are_both_registered(installed, monkeypatch):
     class Another(Procrustes):
         """Another one."""

@@ -16,7 +16,17 @@ from geomm_plugin.cli import COMMANDS, group
 
 HEAVY = {
     *("autograd", "email", "fasttext", "gensim", "importlib.metadata", "dask"),
-    *("matplotlib", "orjson", "pymanopt", "rich", "safetensors", "scipy", "sklearn", "spacy"),
+    *(
+        "matplotlib",
+        "orjson",
+        "polars",
+        "pymanopt",
+        "rich",
+        "safetensors",
+        "scipy",
+        "sklearn",
+        "spacy",
+    ),
     "threadpoolctl",
 }
 

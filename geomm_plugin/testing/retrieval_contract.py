@@ -152,6 +152,7 @@ def check_refusals(retrieval: Retrieval) -> None:
         "Rows that are not of length 1": lambda: retrieval.index(source, 2 * target.all()),
         "No targets": lambda: retrieval.index(source, target.select(slice(0))),
         "k = 0": lambda: index.search(source, 0),
+        "Queries of other dimensions": lambda: index.search(np.eye(1, 3, dtype=np.float32), 1),
         "A query without a right target": lambda: index.ranks(
             source.select(slice(2)), [right, none]
         ),

@@ -42,6 +42,10 @@ def test_a_row_that_is_not_finite_is_named_by_its_row(embeddings):
 def test_arrays_are_checked_once_and_unit_rows_trusted():
     with pytest.raises(ParameterError, match="row 0 of the query vectors has the length 2"):
         as_unit_rows(np.full((1, 4), 1.0), "query")
+    bad = np.eye(5, dtype=np.float32)
+    bad[3, 2] = np.nan
+    with pytest.raises(ParameterError, match="row 3 of the target vectors has the length nan"):
+        as_unit_rows(bad, "target")
     with pytest.raises(ParameterError, match="must be a table"):
         as_unit_rows(np.ones(3), "query")
     with pytest.raises(ParameterError, match="no query vectors"):

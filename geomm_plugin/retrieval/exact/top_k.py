@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import TILES, Mask, Matrix, RowIndices, Tiles, Vector
+from geomm_plugin.arrays import TILES, Mask, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.retrieval.exact.dots import exact_dots, representatives, rounding
 
+SORTED_ROWS = 128  # of a tile at a time: places take twice the memory of values
 MORE_THAN_ASKED = 6  # values kept beyond the k largest: rounding may confuse them with the k-th
 FLOAT64_ROUNDING = 2.0**-29  # as a share of a float32's
 
@@ -43,7 +44,9 @@ class TopK:
         above: Mask = tile > self.floor[:, None]  # laid out in memory as the tile is
         if np.count_nonzero(above) > 4 * size * len(tile):  # too many to sort in one by one
             most = min(size, tile.shape[1])
-            columns = np.argpartition(tile, -most, axis=1)[:, -most:]
+            columns = np.empty((len(tile), most), np.intp)
+            for part in slices(len(tile), SORTED_ROWS):
+                columns[part] = np.argpartition(tile[part], -most, axis=1)[:, -most:]
             rows = np.arange(len(tile))
             self._merge(rows, np.take_along_axis(tile, columns, axis=1), columns + first)
             return
