@@ -45,15 +45,15 @@ BUDGETS = {
     ("fit_report", "mapper", "shared_space", "storage"): 1350,
     ("files",): 905,
     ("work",): 530,
-    ("fitting",): 3800,
+    ("fitting",): 3750,
     ("mappers",): 2300,
-    ("retrieval",): 3845,
+    ("retrieval",): 3830,
     ("evaluation",): 4445,
     ("migration",): 335,
     ("alignment",): 1492,
     ("views",): 1730,
     ("cli",): 3058,
-    ("datasets", "demo", "testing"): 1850,
+    ("datasets", "demo", "testing"): 1842,
     ("geomm_adapters",): 4350,
 }
 LONGEST_CHAIN = 14

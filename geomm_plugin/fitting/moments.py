@@ -15,12 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    Matrix,
-    RowIndices,
-    Vector,
-)
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector
 from geomm_plugin.dictionary import RowPairs
 from geomm_plugin.errors import LanguagesError
 from geomm_plugin.rows import Rows

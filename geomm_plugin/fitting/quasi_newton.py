@@ -27,13 +27,7 @@ import numpy as np
 
 from geomm_plugin import progress
 from geomm_plugin.arrays import Matrix, Vector
-from geomm_plugin.factorization import (
-    eigh,
-    few_threads,
-    generalized_eigh,
-    solve,
-    spectral_norm,
-)
+from geomm_plugin.factorization import eigh, few_threads, generalized_eigh, solve, spectral_norm
 from geomm_plugin.fit_report import SolverRun
 from geomm_plugin.fitting.joint_problem import JointProblem, symmetric
 

@@ -34,14 +34,7 @@ from geomm_plugin.fitting.held_out import (
     divide,
 )
 from geomm_plugin.fitting.hub import HubMapper, used_pairs
-from geomm_plugin.fitting.induction import (
-    Induced,
-    Induction,
-    induce,
-    join_all,
-    join_mutual,
-    rounds,
-)
+from geomm_plugin.fitting.induction import Induced, Induction, induce, join_all, join_mutual, rounds
 from geomm_plugin.fitting.unsupervised import PairFit, UnsupervisedMapper
 from geomm_plugin.language_graph import LanguagePair
 from geomm_plugin.mapper import LinearMapper, Pairs, Vectors

@@ -18,16 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    TILES,
-    Mask,
-    Matrix,
-    RowIndices,
-    Tiles,
-    Vector,
-    slices,
-)
+from geomm_plugin.arrays import BLOCK_ROWS, TILES, Mask, Matrix, RowIndices, Tiles, Vector, slices
 from geomm_plugin.factorization import all_threads, eigh, few_threads
 from geomm_plugin.retrieval.exact.bias import KnownBias, SearchPolicy
 from geomm_plugin.retrieval.exact.biased_index import BiasedIndex

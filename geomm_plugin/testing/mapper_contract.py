@@ -28,13 +28,7 @@ from geomm_plugin.errors import DictionaryError, GeommError, NotFittedError
 from geomm_plugin.mapper import LinearMapper, Mapper
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry.hookspecs import hookimpl
-from geomm_plugin.registry.parameters import (
-    AtLeast,
-    Parameter,
-    Within,
-    options_of,
-    parameters_of,
-)
+from geomm_plugin.registry.parameters import AtLeast, Parameter, Within, options_of, parameters_of
 from geomm_plugin.storage import describe_mapper, load_mapper, save_mapper
 from geomm_plugin.testing.toys import Toy, hard_toys, make_toy
 

@@ -12,13 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from geomm_plugin import progress
-from geomm_plugin.arrays import (
-    Mask,
-    Matrix,
-    RowIndices,
-    Vector,
-    slices,
-)
+from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector, slices
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.retrieval.exact.bias import Bias
 from geomm_plugin.retrieval.exact.dots import exact_dots, rounding

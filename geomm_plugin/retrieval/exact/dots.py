@@ -10,13 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from geomm_plugin.arrays import (
-    BLOCK_ROWS,
-    Matrix,
-    RowIndices,
-    Vector,
-    slices,
-)
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, RowIndices, Vector, slices
 
 NUMBERS_AT_A_TIME = 2**20  # of each side, of the pairs of rows multiplied at a time: 8 MB
 

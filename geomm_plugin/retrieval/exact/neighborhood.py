@@ -15,12 +15,7 @@ import numpy.typing as npt
 
 from geomm_plugin.arrays import TILES, Matrix, RowIndices, Tiles, Vector
 from geomm_plugin.retrieval.exact.bias import FLOAT32_LOSS, POLICY, Bias, SearchPolicy
-from geomm_plugin.retrieval.exact.bounds import (
-    Quantizer,
-    Sketch,
-    cost_of_probes,
-    make_sketch,
-)
+from geomm_plugin.retrieval.exact.bounds import Quantizer, Sketch, cost_of_probes, make_sketch
 from geomm_plugin.retrieval.exact.dots import rounding
 from geomm_plugin.retrieval.exact.top_k import MORE_THAN_ASKED, TopK, best_means
 from geomm_plugin.retrieval.unit_rows import AnyRows
