@@ -6,7 +6,7 @@ import pytest
 from geomm_plugin.arrays import Tiles
 from geomm_plugin.normalize import unit
 from geomm_plugin.registry import as_mapper
-from geomm_plugin.retrieval import PairBonus, best_neighbors, mutual_neighbors
+from geomm_plugin.retrieval import CSLS, PairBonus, Retrieval, best_neighbors, mutual_neighbors
 from geomm_plugin.retrieval.both_ways import (
     LEAST_NEAR,
     LENGTH_SHARE,
@@ -47,6 +47,13 @@ def test_pairs_compete_with_their_bonus_and_are_returned_with_their_csls(clouds)
     rows, columns, _ = mutual_neighbors(x, z, bonus=bonus)
     assert np.array_equal(total.argmax(axis=0)[columns], rows)
     assert not np.array_equal(best.forth, best_neighbors(x, z).forth)
+
+
+def test_csls_finds_in_one_pass_what_two_searches_find(clouds):
+    x, z, _ = clouds
+    one, two = CSLS(k=5).both_ways(x, z, CSLS(k=5)), Retrieval.both_ways(CSLS(k=5), x, z, CSLS(k=5))
+    for found, expected in zip(vars(one).values(), vars(two).values(), strict=True):
+        assert np.array_equal(found, expected)
 
 
 def test_no_bonus_changes_nothing(clouds):
