@@ -16,9 +16,9 @@ from geomm_plugin.cli.terminal import show
 def command(files: options.SpaceFiles, k: int, run: options.Run) -> None:
     """Save the CSLS means of aligned files beside them, as FILE.neighborhoods.
 
-    `translate`, `explore`, `evaluate` and `induce` find them, and give their first answer at once;
-    the answers are the same with and without. They are used only for the very vectors that they
-    were computed from. All words of a language are compared with all of the other ones, which takes
+    `translate`, `explore` and `evaluate` find them, and give their first answer at once; the
+    answers are the same with and without. They are used only for the very vectors that they were
+    computed from. All words of a language are compared with all of the other ones, which takes
     minutes for 200,000 words; `geomm align --neighborhoods` does it, too.
 
     \b
