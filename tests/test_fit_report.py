@@ -84,7 +84,7 @@ def test_a_choice_that_is_told_in_another_form_is_a_sentence(odd):
     assert WHOLE.choices() == WHOLE.regularization
     report = FitReport.from_json({"regularization": odd})
     assert report.to_json() == {"regularization": odd}
-    with pytest.raises(FormatError, match="how lambda was chosen as geomm tells it"):
+    with pytest.raises(FormatError, match="how lambda was chosen as that of geomm does"):
         report.choices()
 
 
