@@ -61,7 +61,8 @@ def test_an_array_and_its_words(tmp_path):
         try:
             return check(read_embeddings(path))
         except FileError as error:
-            assert "There is no file" in str(error)  # it was away for the moment
+            # It was away for the moment, or the machine is slow: each says to try again.
+            assert "There is no file" in str(error) or "times in a row" in str(error)
             return None
 
     seen = readers_meet(lambda number: write_embeddings(version(number), path), read)
