@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from geomm_plugin import Embeddings, write_embeddings
 from geomm_plugin.cli import group
+from geomm_plugin.demo import FOLDER as FOLDER_OF_DEMO
 from geomm_plugin.demo import load_demo
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
@@ -122,3 +123,14 @@ def test_a_fit_without_a_dictionary_is_a_row(modules, tmp_path):
     assert row["csls"] > 0.5 and 0 <= row["recover"] <= 1 and row["cpu"] > 0
     table = bench.summary([row, row | {"seed": 1, "csls": row["csls"] + 0.02}])
     assert f"{row['csls'] + 0.01:.3f} ± 0.010" in table and "first 1000" in table
+
+
+def test_learnt_weights_of_another_dictionary_are_a_row(modules):
+    bench, demo = importlib.import_module("reranking"), load_demo()
+    files = {name: str(FOLDER_OF_DEMO / f"{name}.vec.gz") for name in ("en", "es")}
+    train, test = (list(pairs["en", "es"]) for pairs in (demo.train, demo.test))
+    asked = {word for word, _ in test}
+    other = [pair for pair in train[300:] if pair[0] not in asked][:200]
+    row = bench.measure(files, "procrustes", train[:300], other, test, [0.9])
+    assert row["csls"][1] <= row["csls"][0] <= row["csls"][2] and row["pairs"] == 300
+    assert 0 < row["at 0.9"]["found"] <= row["at 0.9"]["test words"] and row["learn"] > 0

@@ -41,7 +41,7 @@ FEATURES = (
     *("residual", "dictionary", "frequency"),
 )
 PARTS = 3
-MIN_WORDS = 700  # source words of a dictionary; fewer leave the weights that come with the package
+MIN_WORDS = 1000  # source words of a dictionary; fewer leave the weights that come with the package
 FREQUENT_WORDS = 8000  # among which pairs are induced
 MOST_INDUCED = 4000
 MIN_COSINE = 0.3  # of the n-grams of words that are spelt alike
