@@ -47,7 +47,7 @@ BUDGETS = {
     ("work",): 530,
     ("fitting",): 3750,
     ("mappers",): 2300,
-    ("retrieval",): 3830,
+    ("retrieval",): 3822,
     ("evaluation",): 4445,
     ("migration",): 335,
     ("alignment",): 1492,
