@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers
+from geomm_plugin.arrays import BLOCK_ROWS, Matrix, as_numbers, slices
 from geomm_plugin.dictionary import Dictionaries, RowPairs, pair_languages
 from geomm_plugin.embeddings import MIN_FREQUENCY_ORDER, Embeddings, as_embeddings, check_rows
 from geomm_plugin.errors import (
@@ -184,10 +184,12 @@ class IntoMap:
 
     def __call__(self, vectors: Matrix) -> Matrix:
         """Move rows of the source."""
-        rows = self.normalizer.transform(self.source, vectors)
-        moved = unit(rows @ self.matrix.astype(rows.dtype))
-        moved *= np.asarray(self.lengths[-1], moved.dtype)
-        return self.normalizer.inverse(self.target, moved, self.lengths)
+        with np.errstate(all="ignore"):
+            rows = self.normalizer.transform(self.source, vectors)
+            moved = unit(rows @ self.matrix.astype(rows.dtype)) * float(self.lengths[-1])
+            moved = self.normalizer.inverse(self.target, moved, self.lengths)
+        _refuse_overflow(self.source, vectors, moved)
+        return moved
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -324,15 +326,10 @@ class LinearMapper(Mapper):
         mapped = np.empty((len(rows), matrix.shape[1]), kind)
         with np.errstate(all="ignore"):
             matrix = matrix.astype(kind)
-            for start in range(0, len(rows), BLOCK_ROWS):
-                block = rows[start : start + BLOCK_ROWS]
-                part = mapped[start : start + BLOCK_ROWS]
-                np.matmul(self.normalizer_.transform(language, block), matrix, out=part)
-                if not np.isfinite(part).all() and np.isfinite(block).all():
-                    raise LanguagesError(
-                        f"Mapped vectors of {language} are too large for {kind}. Scale the vectors "
-                        "down, give them in float64, or normalize them by 'unit' first."
-                    )
+            for part in slices(len(rows), BLOCK_ROWS):
+                normalized = self.normalizer_.transform(language, rows[part])
+                np.matmul(normalized, matrix, out=mapped[part])
+                _refuse_overflow(language, rows[part], mapped[part])
         return mapped if np.ndim(vectors) == 2 else mapped[0]
 
     def W(self, source: str, target: str) -> Matrix:
@@ -436,6 +433,14 @@ def _check_matrices(matrices: Mapping[str, Matrix]) -> None:
     columns = sorted({matrix.shape[1] for matrix in matrices.values()})
     if len(columns) > 1:
         raise FormatError(f"The matrices lead to spaces of different dimensions: {columns}.")
+
+
+def _refuse_overflow(language: str, given: Matrix, mapped: Matrix) -> None:
+    if not np.isfinite(mapped).all() and np.isfinite(given).all():
+        raise LanguagesError(
+            f"Mapped vectors of {language} are too large for {mapped.dtype}. Scale the vectors "
+            "down, give them in float64, or normalize them by 'unit' first."
+        )
 
 
 def _made_once(embeddings: Embeddings) -> Rows:

@@ -113,7 +113,9 @@ class Normalizer:
         some = rows.take(slice(min(len(rows), _ROWS_OF_LENGTH)))
         found = []
         for count in range(len(self._plain) + 1):
-            of_rows = np.linalg.norm(self._apply(some, learnt, count).astype(np.float64), axis=1)
+            with np.errstate(all="ignore"):
+                after = self._apply(some, learnt, count).astype(np.float64)
+                of_rows = np.linalg.norm(after, axis=1)
             above = of_rows[of_rows > 0]
             found.append(float(above.mean()) if len(above) else 1.0)
         return found

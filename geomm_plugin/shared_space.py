@@ -146,7 +146,6 @@ class SharedSpace(Mapping[str, Embeddings]):
         """
         if isinstance(words, str):
             return self.translate([words], source, target, k, retrieval)[0]
-        retrieval = as_retrieval(retrieval)
         index = self.index(source, target, retrieval)  # first: it may have to map all words
         best = index.search(self.queries(list(words), source), min(k, len(self[target])))
         vocabulary = self[target].words
@@ -179,7 +178,6 @@ class SharedSpace(Mapping[str, Embeddings]):
         """
         from geomm_plugin.retrieval.rerank.reranked import RerankedIndex
 
-        words = list(words)
         index = self.index(source, target, retrieval)
         if not isinstance(index, RerankedIndex):
             raise ParameterError(
@@ -187,7 +185,7 @@ class SharedSpace(Mapping[str, Embeddings]):
                 f"{as_retrieval(retrieval).label!r}. Choose retrieval='reranked'."
             )
         least = 0.0 if coverage is None else index.belief.least(coverage)
-        best, probabilities = index.search_with_probabilities(self.queries(words, source), k)
+        best, probabilities = index.search_with_probabilities(self.queries(list(words), source), k)
         vocabulary = self[target].words
         return [
             [

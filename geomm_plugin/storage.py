@@ -127,13 +127,20 @@ def signed(card: bytes) -> bytes:
 
 def is_card(path: Path) -> bool:
     """True for a card that nobody changed since it was written."""
-    content = b"" if path.is_symlink() or not path.is_file() else read_plain_file(path)
-    return content == signed(content.partition(b"\n")[2])
+    return (content := _card(path)) == signed(content.partition(b"\n")[2])
 
 
 def is_changed_card(path: Path) -> bool:
     """True for a card that is not as it was written, and still says that geomm wrote it."""
-    return path.is_file() and not is_card(path) and read_plain_file(path).startswith(CARD_MARK)
+    return not is_card(path) and _card(path).startswith(CARD_MARK)
+
+
+def _card(path: Path) -> bytes:
+    """Return what is in a README.md; nothing where it is a link, or may not be read."""
+    try:
+        return b"" if path.is_symlink() else read_plain_file(path)
+    except FileError:
+        return b""
 
 
 def package_of(mapper: Mapper) -> str:

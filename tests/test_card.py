@@ -1,10 +1,12 @@
 """Cards: what a folder says of its mapper, for people, and whose README.md it is."""
 
 import ast
+import errno
 import hashlib
 import math
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -140,7 +142,7 @@ def written(kind, folder, toy, mapper="procrustes"):
 
 
 @pytest.mark.parametrize("kind", ["save", "align"])
-@pytest.mark.parametrize("case", ["own", "changed", "link", "folder"])
+@pytest.mark.parametrize("case", ["own", "changed", "link", "linked", "folder"])
 def test_a_readme_of_somebody_stays(kind, case, toy, tmp_path):
     folder = tmp_path / "out"
     written(kind, folder, toy)
@@ -150,7 +152,13 @@ def test_a_readme_of_somebody_stays(kind, case, toy, tmp_path):
         card.write_text(text if case == "changed" else text.partition("\n")[2], encoding="utf-8")
     else:
         card.unlink()
-        (card.symlink_to if case == "link" else (lambda _: card.mkdir()))(tmp_path / "elsewhere")
+        if case == "linked":
+            (tmp_path / "notes").write_text(text, encoding="utf-8")
+            card.symlink_to(tmp_path / "notes")
+        elif case == "link":
+            card.symlink_to(tmp_path / "elsewhere")
+        else:
+            card.mkdir()
     before = card.read_bytes() if card.is_file() else None
     with pytest.warns(UserWarning, match="README.md is not as geomm wrote it, so it stays"):
         written(kind, folder, toy, "regression")
@@ -159,6 +167,25 @@ def test_a_readme_of_somebody_stays(kind, case, toy, tmp_path):
     assert load_mapper(folder).name == "regression"
     problems = [finding.problem for finding in check(folder) if finding.problem]
     assert (problems != []) == (case == "changed")
+
+
+@pytest.mark.parametrize("kind", ["save", "align"])
+def test_a_readme_that_may_not_be_read_stays(kind, toy, tmp_path, monkeypatch):
+    written(kind, tmp_path, toy)
+    before = (tmp_path / CARD).read_bytes()
+
+    def unreadable(path):
+        if path.name == CARD:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read_bytes(path)
+
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    with pytest.warns(UserWarning, match="README.md is not as geomm wrote it, so it stays"):
+        written(kind, tmp_path, toy, "regression")
+    monkeypatch.undo()
+    assert (tmp_path / CARD).read_bytes() == before
+    assert load_mapper(tmp_path).name == "regression"
 
 
 @pytest.mark.parametrize("kind", ["save", "align"])

@@ -249,3 +249,14 @@ def test_a_record_is_a_configuration_with_into(line, tmp_path):
 def test_what_does_not_go_with_into(line, further, told, tmp_path):
     assert told in run(*line, *further, status=2)
     assert not list((tmp_path / "out").glob("*.vec"))
+
+
+@pytest.mark.parametrize("number", [np.float32(3e38), np.float64(1e300)])
+def test_vectors_that_become_too_large_are_a_sentence(number):
+    toy = make_toy(noise=0.01)
+    for language, embeddings in list(toy.embeddings.items()):
+        rows = embeddings.vectors / np.abs(embeddings.vectors).max(axis=1, keepdims=True)
+        toy.embeddings[language] = Embeddings(embeddings.words, rows.astype(number.dtype) * number)
+    mapper = toy.fit(get_mapper("procrustes"))
+    with pytest.raises(LanguagesError, match="en are too large for float"):
+        mapper.map(toy.embeddings, into="es")["en"].rows.all()

@@ -355,6 +355,7 @@ class _Run:
                 "identical": self.inputs.identical,
                 "cognates": self.inputs.cognates,
                 "rerank": self.rerank,
+                "force": self.force,
                 "max words": self.inputs.max_words,
             }
         )

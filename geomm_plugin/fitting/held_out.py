@@ -117,12 +117,12 @@ class Pool:
             _is_correct(turned, r_target, self.target_places, self.source_places),
         )
 
-    def ranks(self, source_map: Matrix, target_map: Matrix) -> tuple[Vector, int]:
-        """Return the rank of each held-out pair by CSLS, in both directions, and the last rank."""
+    def ranks(self, source_map: Matrix, target_map: Matrix) -> tuple[Vector, Vector]:
+        """Return the rank of each held-out pair by CSLS, in both directions, and the last ranks."""
         cosines = self._cosines(source_map, target_map)
-        last = max(cosines.shape)
+        last: Vector = np.repeat(cosines.shape[::-1], len(self.source_places))
         if not np.isfinite(cosines).all():
-            return np.full(2 * len(self.source_places), last), last
+            return last, last
         there = _ranks(cosines, self.source_places, self.target_places)
         back = _ranks(cosines.T, self.target_places, self.source_places)
         return np.concatenate([there, back]), last

@@ -120,6 +120,7 @@ def test_a_fit_that_found_nothing_ends_the_run_and_writes_nothing(geomm, wrong_l
     again = geomm("align", "--config", "out/align.json", "-o", "again")  # forced, as recorded
     assert again.stderr == forced.stderr
     geomm(*wrong_line, "-o", "out", "--precision", "3", status=1)
+    geomm(*wrong_line, "-o", "out", "--resume", status=1)  # what was forced is not taken over
     assert Path("out/en.vec").read_bytes() == Path("again/en.vec").read_bytes()
 
 

@@ -163,6 +163,17 @@ def test_a_fit_to_shuffled_pairs_is_doubted_and_one_to_real_pairs_is_not(demo, n
     assert doubt_of_fit(mapper.fit(embeddings, given), embeddings, given) == ""  # cannot be said
 
 
+@pytest.mark.parametrize("few", ["en", "es"])
+def test_a_few_words_on_one_side_do_not_make_ranks_look_good(few):
+    random, spoken = np.random.default_rng(0), {}
+    for name in ("en", "es"):
+        words = [f"{name}{number}" for number in range(150 if name == few else 2000)]
+        spoken[name] = Embeddings(words, random.normal(size=(len(words), 20)))
+    pairs = Dictionary((f"en{number}", f"es{number}") for number in range(150))
+    mapper = get_mapper("procrustes").fit(spoken, {("en", "es"): pairs})
+    assert "hardly nearer" in doubt_of_fit(mapper, spoken, {("en", "es"): pairs})
+
+
 @pytest.mark.parametrize("edge", ["en-es", ALL_DICTIONARIES])
 def test_the_held_out_precision_of_the_fit_itself_comes_first(demo, edge):
     embeddings, right, wrong = demo

@@ -103,6 +103,9 @@ def test_another_fit_forgets_them(small):
         [{"source": "en", "target": 1, "weights": {}}],
         [{"source": "en", "target": "es", "weights": {"letters": "much"}}],
         [{"source": "en", "target": "es", "weights": {"letters": 1.0}, "belief": [1.0]}],
+        [{"source": "en", "target": "es", "weights": {"letters": 10**400}}],
+        [{"source": "en", "target": "es", "weights": {}, "belief": [1e3, 0, 0, 0, 0]}],
+        [{"source": "en", "target": "es", "weights": {}, "belief": [0, 0, 0, 1e3, 0]}],
     ],
 )
 def test_folders_with_odd_weights_are_refused(entries, tmp_path):
@@ -112,13 +115,22 @@ def test_folders_with_odd_weights_are_refused(entries, tmp_path):
         _reranking({"reranking": entries}, {}, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["pairs", "columns/endings", "right"])
-def test_folders_with_odd_arrays_are_refused(name, fitted, tmp_path):
+TOO_DEEP = np.frombuffer(b"[" * 100_000, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        *((name, np.full((2, 2), np.nan)) for name in ("pairs", "columns/endings", "right")),
+        ("pairs", TOO_DEEP),
+    ],
+)
+def test_folders_with_odd_arrays_are_refused(name, array, fitted, tmp_path):
     from geomm_plugin.storage import _reranking
 
     description, arrays = fitted.reranking_["en", "es"].state()
     entry = {"source": "en", "target": "es"} | description
-    odd = arrays | {name: np.full((2, 2), np.nan)}
+    odd = arrays | {name: array}
     with pytest.raises(FormatError, match="'reranking' is not a list"):
         _reranking(
             {"reranking": [entry]},

@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -34,10 +35,12 @@ import numpy.typing as npt
 
 from geomm_plugin.arrays import Mask, Matrix, RowIndices, Vector
 from geomm_plugin.errors import FormatError, ParameterError
+from geomm_plugin.files.trust import parse_json
 from geomm_plugin.retrieval.rerank.logit import softmax
 
 MIDDLE = 7.0  # log of rank 1,100
 HIDDEN = 0.05  # the weight of a word whose right candidates are hidden
+MAX_LOG = 700.0  # of which exp is still a number
 BEST = 10  # candidates that are looked at to learn probabilities
 SHARE = 0.45  # of pairs spelt alike in the languages that `alike` was learnt on
 
@@ -208,6 +211,8 @@ class Learnt(Mapping[str, float]):
             right = np.asarray(arrays.get("right", np.empty(0)), np.float32)
             if not (isinstance(belief, list) and len(belief) == 5 and all(map(_is_number, belief))):
                 raise FormatError("its 'belief' is not a list of five numbers")
+            if max(belief[0], belief[3]) > MAX_LOG:
+                raise FormatError("its 'belief' holds logarithms that are too large")
             if right.ndim != 1 or not np.isfinite(right).all():
                 raise FormatError("'right' is not a list of probabilities")
             belief = Belief(belief, np.sort(right))
@@ -262,7 +267,7 @@ def _pairs(array: npt.NDArray[Any] | None) -> list[tuple[str, str]]:
     if array.dtype != np.uint8:
         raise FormatError("its pairs are not a text")
     try:
-        pairs = json.loads(array.tobytes())
+        pairs = parse_json(array.tobytes())
         found = [(source, target) for source, target in pairs]
     except (ValueError, TypeError) as error:
         raise FormatError(f"its pairs cannot be read ({error})") from error
@@ -272,4 +277,4 @@ def _pairs(array: npt.NDArray[Any] | None) -> list[tuple[str, str]]:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
