@@ -174,6 +174,8 @@ def migrate(
     seed
         Of the division of the pairs.
     """
+    if not all(-1 <= limit <= 1 for limit in thresholds):  # nor NaN
+        raise ParameterError(f"Thresholds are cosines, from -1 to 1; they are {[*thresholds]}.")
     index = as_embeddings(old).distinct()
     pairs = _Pairs(index, as_embeddings(new), seed)
     candidates = [one for mapper in choose_mappers(mappers) for one in _each_lambda(mapper)]

@@ -9,7 +9,7 @@ import click
 from geomm_plugin.cli import forms, options
 from geomm_plugin.errors import ParameterError
 from geomm_plugin.formats import format_by, read_embeddings
-from geomm_plugin.migration import MAPPERS, migrate
+from geomm_plugin.migration import MAPPERS, NEW, OLD, migrate
 
 
 @options.as_command
@@ -25,7 +25,9 @@ from geomm_plugin.migration import MAPPERS, migrate
     type=click.FloatRange(-1, 1),
     metavar="COSINE",
 )
-@options.fit_options(MAPPERS, learns=False)
+@options.fit_options(
+    MAPPERS, learns=False, what="A name that `geomm mappers` lists; the best is taken."
+)
 @options.option(
     "--output -o folder",
     "Write the adapters, a mapper and a README.md to this folder.",
@@ -55,10 +57,10 @@ def command(
         geomm migrate old=old.vec new=new.vec --threshold 0.8 --json
     """
     paths = forms.language_files(files.embeddings)
-    if len(paths) != 2:
+    if len(paths) != 2 or [*paths] == [NEW, OLD]:
         raise ParameterError(
-            "An index moves from one model to another: give two files, and no more, such as "
-            "old=old.parquet new=new.parquet."
+            "An index moves from one model to another: give two files, and no more, that of the "
+            "old model first, such as old=old.parquet new=new.parquet."
         )
     with run.shown():
         old, new = (
@@ -66,6 +68,8 @@ def command(
             for path in paths.values()
         )
         found = migrate(old, new, fit.make_mappers(), thresholds=threshold)
+    try:
+        output.show(found)
+    finally:  # what cannot be printed costs nothing else, nor what cannot be written
         if folder is not None:
             found.save(folder)
-    output.show(found)

@@ -161,11 +161,10 @@ def fit_options(
     what
         What the mapper is for, in the help.
     """
-    usual = "A name that `geomm mappers` lists, e.g. geomm:regularization=100"
-    if isinstance(default, tuple):
-        mapper = several("--mapper -m", f"{usual}, or all.", default=default, type=forms.MAPPERS)
-    else:
-        mapper = option("--mapper -m", what or f"{usual}.", default=default, type=forms.MAPPER)
+    many = isinstance(default, tuple)
+    usual = "A name that `geomm mappers` lists, e.g. geomm:regularization=100" + ", or all" * many
+    kind, form = (several, forms.MAPPERS) if many else (option, forms.MAPPER)
+    mapper = kind("--mapper -m", what or f"{usual}.", default=default, type=form)
     parameter = several(
         "--set -s", "A parameter of the mapper, e.g. regularization=100.", type=forms.SETTING
     )

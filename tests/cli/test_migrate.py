@@ -64,6 +64,15 @@ def test_a_folder_is_written(geomm, models, tmp_path):
     geomm(*line)
 
 
+def test_a_folder_that_cannot_be_written_costs_no_verdict(geomm, models, tmp_path):
+    line = ("migrate", "old=old.vec", "new=new.vec", "-m", MAPPER)
+    (tmp_path / "adapter").mkdir()
+    (tmp_path / "adapter" / "notes.txt").write_text("mine")
+    done = geomm(*line, "-o", "adapter", status=2)
+    assert "notes.txt" in done.stderr
+    assert done.stdout == geomm(*line).stdout
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -72,7 +81,9 @@ def test_a_folder_is_written(geomm, models, tmp_path):
         (["old=old.vec", "new=old.vec"], "are the same vectors"),
         (["old=old.vec", "new=missing.vec"], "There is no file missing.vec"),
         (["old=old.vec", "new=new.vec", "--max-words", 50], "share 50 ids; a verdict needs 100"),
+        (["new=new.vec", "old=old.vec"], "that of the old model first"),
         (["old=old.vec", "new=new.vec", "--threshold", 2], "--threshold"),
+        (["old=old.vec", "new=new.vec", "--threshold", "nan"], "from -1 to 1; they are [nan]"),
         (["old=old.vec", "new=new.vec", "-m", "regresion"], "Did you mean 'regression'?"),
         (["old=old.vec", "new=new.vec", "-m", MAPPER, "-o", "old.vec"], "old.vec"),
     ],
