@@ -129,8 +129,9 @@ def command(
         if html is not None:
             options.write_text(html, comparison.to_html())
     first = comparison.runs[0]
-    if all(run.error is not None for run in comparison.runs):
-        raise ParameterError(f"No mapper could be compared. {first.label}: {first.error}")
+    if all(score.error is not None for run in comparison.runs for score in run.scores):
+        why = first.error or first.scores[0].error
+        raise ParameterError(f"No mapper could be compared. {first.label}: {why}")
 
 
 @contextmanager

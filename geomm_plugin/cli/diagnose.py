@@ -21,7 +21,7 @@ SUSPICIOUS_PAIRS_SHOWN = 20
 
 @options.as_command
 @options.space_options()
-@options.fit_options("procrustes", what="Aligns each pair, e.g. geomm:regularization=100.")
+@options.fit_options("procrustes", what="Aligns each pair that has a dictionary, e.g. geomm.")
 @options.run_options(as_json="a pair")
 def command(files: options.SpaceFiles, fit: options.Fit, run: options.Run) -> None:
     """Look at dictionaries, hubs and how alike the spaces are, and say what to do.

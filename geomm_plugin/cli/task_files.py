@@ -19,7 +19,7 @@ from geomm_plugin.registry.parameters import split_spec, split_specs
 from geomm_plugin.retrieval import Retrieval
 from geomm_plugin.source_file import SourceFile
 
-OF_WORDS = ("test", "retrieval", "metric", "by", "oov")  # options that translation uses
+OF_WORDS = ("test", "retrieval", "metric", "by", "oov", "encoding")  # that translation uses
 OF_TEXTS = ("texts", "train")
 
 
@@ -46,14 +46,15 @@ class Scoring:
         named = [task for task in tasks if task is not Translation] or tasks
         shown = " ".join(f"--task {task.name}" for task in named)
         for name in (*OF_WORDS, *OF_TEXTS):
-            if options.was_typed(name) and name not in used:
+            if getattr(self, name) and options.was_typed(name) and name not in used:
                 raise ParameterError(f"--{name} is not for {shown}. Leave it out.")
 
-    def needed(self, task: type[Task]) -> Scoring:
+    def needed(self, task: type[Task], languages: Collection[str] = ()) -> Scoring:
         """Return this, if it has the files that a task is made from."""
         for role in task.roles:
             if not getattr(self, role):
-                raise ParameterError(f"--task {task.name} needs --{role} {_form(task)}.")
+                known = f" Languages are {', '.join(languages)}." if languages else ""
+                raise ParameterError(f"--task {task.name} needs --{role} {_form(task)}.{known}")
         return self
 
     def of_each(
@@ -73,7 +74,7 @@ class Scoring:
             own = [t for t in self.test if (t.partition("=")[0] not in names) is task.of_pairs]
             if task is not Translation:
                 split_specs(own, _form(task))  # two files of one name would be one row twice
-            each[task] = replace(self, test=tuple(own)).needed(task)
+            each[task] = replace(self, test=tuple(own)).needed(task, languages)
         return each
 
     def make(

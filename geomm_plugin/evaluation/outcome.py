@@ -259,7 +259,8 @@ class Comparison(Table):
         tables = [
             text_of_cells(part.cells(widest), range(1, 1 + len(part.kinds))) for part in self.parts
         ]
-        return "\n".join(["\n\n".join(tables), *self.notes(), *self._reasons()])
+        shown = ["\n\n".join(tables)] if tables else []
+        return "\n".join([*shown, *self.notes(), *self._reasons()])
 
     def _reasons(self) -> Iterator[str]:
         yield from (f"{run.label}: {one_line(run.error)}" for run in self.runs if run.error)

@@ -47,6 +47,7 @@ def test_rows_of_a_task_name_every_file(geomm):
         (["--task", "bli", *TEXTS, "-d", "en-es=x"], "--texts is not for --task bli"),
         (["--task", "similarity", "-d", "en-es=x", "--metric", "p@1"], "--metric is not for --tas"),
         (["--task", "analogy", "-d", "en=x", "-r", "csls"], "--retrieval is not for --task analo"),
+        (["--task", "analogy", "-d", "en=x", "--encoding", "latin-1"], "--encoding is not for --t"),
     ],
 )
 def test_what_a_task_cannot_use_is_refused(geomm, line, message):
@@ -114,7 +115,10 @@ def test_compare_scores_words_only_where_it_has_a_test_dictionary(geomm, write_t
     assert "--task bli needs --test LANG-LANG=FILE." in geomm(*line, status=2).stderr
     Path("lines.txt").write_text("en0 en1\nen2 en3\n" * 3, encoding="utf-8")
     line += ["--task", "sentences", "--texts", "en=lines.txt", "--texts", "es=lines.txt"]
-    assert "No line has words" in geomm(*line, status=0).stdout
+    done = geomm(*line, status=2)
+    assert "No line has words" in json.loads(done.stdout)[0]["error"]
+    assert "No mapper could be compared. procrustes: " in done.stderr
+    assert geomm(*line[:-7], *line[-6:], status=2).stdout.startswith("procrustes, sentences: ")
 
 
 @pytest.mark.parametrize(
@@ -125,6 +129,7 @@ def test_compare_scores_words_only_where_it_has_a_test_dictionary(geomm, write_t
         (["--task", "classify", *TRAIN], "--task classify needs --test LANG=FILE"),
         (["--task", "bli", "--task", "similarity"], "--task bli and --task similarity both read"),
         (["--task", "classify", "--task", "analogy"], "--test LANG=FILE is for one task at a time"),
+        (["--task", "analogy", "-t", "fr=x"], "needs --test LANG=FILE. Languages are en, es."),
         (["--task", "similarity", *TRAINED[2:]], "'en-es' is given twice"),
         (["--task", "similarity", "--by", "spelling"], "--by is not for --task similarity"),
         (TEST, "'es' is no pair of the languages given"),
