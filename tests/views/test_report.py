@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from geomm_plugin.evaluation.outcome import Comparison
 from geomm_plugin.evaluation.provenance import Provenance
 from geomm_plugin.evaluation.runs import Run
+from geomm_plugin.evaluation.task import Score
 from geomm_plugin.evaluation.translation import Evaluation, WordResult
 from geomm_plugin.fit_report import Choice, FitReport, PairCounts
 from geomm_plugin.source_file import SourceFile
@@ -269,6 +270,13 @@ def test_what_changed_can_be_told_from_the_data(comparison):
 def test_a_comparison_in_which_everything_failed_is_still_a_page():
     page = Comparison((run("a", error="No.", seconds=None),), "a").to_html()
     assert "a failed: No." in page and "No mapper could be scored." in page
+
+
+def test_a_task_that_failed_for_every_mapper_is_told_beside_the_others(comparison):
+    failed = Score("sentences", {}, {}, error="<b>No line.</b>")
+    runs = [replace(each, scores=(*each.scores, failed)) for each in comparison.runs]
+    page = replace(comparison, runs=tuple(runs)).to_html()
+    assert f"{runs[0].label}, sentences failed: &lt;b&gt;No line.&lt;/b&gt;" in page
 
 
 def test_a_lead_is_within_chance_unless_the_test_says_otherwise():

@@ -79,8 +79,10 @@ def summary_section(comparison: Comparison) -> Markup:
             sentence = tag("dd", verdict(rows, part.main, comparison.baseline))
             is_folded = several and rows[0].get("pair") != AVERAGE
             (folded if is_folded else shown).append(tag("div", tag("dt", where), sentence))
-    failed = [run for run in comparison.runs if run.error is not None]
-    failures = [tag("p", f"{run.label} failed: {run.error}", class_="failed") for run in failed]
+    reasons = [(run.label, run.error) for run in comparison.runs]
+    scores = ((run.label, score) for run in comparison.runs for score in run.scores)
+    reasons += [(f"{label}, {score.task}", score.error) for label, score in scores]
+    failures = [tag("p", f"{what} failed: {why}", class_="failed") for what, why in reasons if why]
     notes = [tag("p", note, class_="note") for note in (*comparison.fit_notes(), SCALE)]
     parts = [tag("h2", "In short"), tag("dl", shown, class_="verdicts")]
     parts += [details("Each pair", tag("dl", folded, class_="verdicts"))] if folded else []
