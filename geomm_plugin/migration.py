@@ -141,12 +141,12 @@ class Migration(Table):
         notes = "\n".join(f"- {note}" for note in self.notes())
         card = CARD.format(self.to_markdown(), notes).encode("utf-8", "backslashreplace")
         files = {"README.md": signed(card), "far.json": json.dumps(self.far, indent=0).encode()}
-        readme = Path(path) / "README.md"
-        if readme.exists() and not is_card(readme):
-            raise FileError(f"{readme} is not as geomm wrote it. Rename it, to keep it.")
         for way, name in FILES.items():
             np.savez(stream := io.BytesIO(), **self.adapters[way])  # type: ignore[arg-type]
             files[name] = stream.getvalue()
+        there = [each for name in files if (each := Path(path) / name).exists()]
+        if there and not is_card(Path(path) / "README.md"):  # which is the first of them
+            raise FileError(f"{there[0]} is not as geomm wrote it. Rename it, to keep it.")
         with atomic_files(Path(path), replaces=lambda n: is_saved(Path(path) / n)) as part:
             disk.make_folder(part)
             for name, content in (files | mapper_files(self.mappers[INDEX])).items():

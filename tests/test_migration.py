@@ -222,6 +222,11 @@ def test_another_adapter_takes_the_place_of_the_old_one_but_of_nothing_else(
     with pytest.raises(FileError, match=r"holds mine\.txt, which would be lost"):
         found.save(folder)
     assert sorted(path.name for path in folder.iterdir()) == sorted([*after, "mine.txt"])
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "queries.npz").write_text("mine")  # of a name that geomm writes, too
+    with pytest.raises(FileError, match=r"queries\.npz is not as geomm wrote it"):
+        found.save(tmp_path / "own")
+    assert (tmp_path / "own" / "queries.npz").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
