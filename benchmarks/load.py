@@ -60,7 +60,8 @@ def long(folder: Path) -> tuple[list[str], float]:
     }
     languages = [f"{name}={path}" for name, path in files.items()]
     dictionary = f"--dictionary={SOURCE}-{TARGET}={dictionary_path(folder, SHORT)}"
-    output = ["--output", str(folder / "output" / "long"), "--quiet"]
+    # Vocabularies of different sizes have other fields and senses: there is little to translate.
+    output = ["--output", str(folder / "output" / "long"), "--quiet", "--force"]
     return ["align", *languages, dictionary, *output], (LONG + SHORT) * DIMENSION / 1e6
 
 
