@@ -60,7 +60,7 @@ def as_numbers(vectors: npt.ArrayLike) -> Matrix:
         array = np.asarray(vectors)
         if not np.issubdtype(array.dtype, np.floating):
             array = array.astype(np.float32)
-    except (TypeError, ValueError) as error:  # rows of different lengths, or no numbers
+    except (OverflowError, TypeError, ValueError) as error:  # odd rows, or no numbers
         problem = f"Vectors must be a table of numbers, one row per word ({error})."
         raise FormatError(problem) from error
     return array

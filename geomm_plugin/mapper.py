@@ -46,7 +46,7 @@ from geomm_plugin.registry.parameters import (
     parameters_of,
 )
 from geomm_plugin.rows import RowFunction, Rows
-from geomm_plugin.text import html_table
+from geomm_plugin.text import html_table, printable
 
 if TYPE_CHECKING:
     from geomm_plugin.shared_space import SharedSpace
@@ -157,7 +157,7 @@ class Mapper(ABC):
 
     def __repr__(self) -> str:
         facts = "; ".join(f"{name}: {value}" for name, value in self.facts().items())
-        return f"<{self}; {facts}>" if facts else str(self)
+        return f"<{self}; {printable(facts)}>" if facts else str(self)
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ def test_what_a_card_tells_is_data(tmp_path):
     save_mapper(toy.fit(get_mapper("geomm")), tmp_path / "plain")
     plain = (tmp_path / "plain" / CARD).read_text(encoding="utf-8").splitlines()[1:]
     assert prose == [line for line in plain if not line.startswith("    ")]
-    assert "\u202e" not in text
+    assert "\u202e" not in text and repr(load_mapper(tmp_path)).isprintable()
     ast.parse("\n".join(indented(text.partition("in this folder:")[2])))
 
 

@@ -48,7 +48,9 @@ def test_a_mapping_with_an_odd_vector_names_its_word(source):
         as_embeddings(source)
 
 
-@pytest.mark.parametrize("vectors", [[[1.0, 2], [1.0]], [["x"], ["y"]], [[1], [object()]]])
+@pytest.mark.parametrize(
+    "vectors", [[[1.0, 2], [1.0]], [["x"], ["y"]], [[1], [object()]], [[10**400]]]
+)
 def test_vectors_are_a_table_of_numbers(vectors):
     with pytest.raises(FormatError, match="a table of numbers, one row per word"):
         as_embeddings((["a", "b"], vectors))

@@ -216,3 +216,11 @@ def test_errors_of_other_libraries_are_not_the_format_s():
     with pytest.raises((ValueError, EOFError)) as caught:
         check_format(Raises)
     assert not isinstance(caught.value, FormatError)
+
+
+@pytest.mark.parametrize("counts", [[1.5, 1.0], [np.nan, 1.0], [2**62, 2**62], [2, -3], ["a", "b"]])
+def test_counts_that_a_fasttext_model_cannot_hold_are_a_sentence(counts, tmp_path):
+    embeddings = Embeddings(["dog", "cat"], np.eye(2), {"count": np.array(counts)})
+    with pytest.raises(FormatError, match="how often each word occurs, as whole numbers"):
+        write_embeddings(embeddings, tmp_path / "x.bin", format="fasttext_bin")
+    assert list(tmp_path.iterdir()) == []

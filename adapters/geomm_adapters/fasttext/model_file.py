@@ -141,8 +141,14 @@ def _write_mapped(path: Path, model: FastTextModel, embeddings: Embeddings) -> N
 def _write_words(path: Path, embeddings: Embeddings) -> None:
     """Write a model that knows its words only: no n-grams."""
     count, dimension = len(embeddings), embeddings.dimension
-    counts = embeddings.attributes.get("count", np.arange(count, 0, -1))
-    sizes = SIZES.pack(count, count, 0, int(counts.sum()), _ALL_BUCKETS)
+    counts = np.asarray(embeddings.attributes.get("count", np.arange(count, 0, -1)))
+    tokens = sum(counts.tolist()) if counts.dtype.kind in "iu" else -1
+    if not 0 <= tokens < 2**63:
+        raise FormatError(
+            "fastText's models hold how often each word occurs, as whole numbers; the attribute "
+            f"'count' of these embeddings is {counts.dtype}. Leave it out, or round its numbers."
+        )
+    sizes = SIZES.pack(count, count, 0, tokens, _ALL_BUCKETS)
     numbers = (dimension, 5, 5, 1, 5, 1, _SOFTMAX, _CBOW, 0, 0, 0, 100, 1e-4)
     head = SIGNATURE.pack(MAGIC, VERSIONS[-1]) + PARAMETERS.pack(*numbers) + sizes
     for word in embeddings.words:
