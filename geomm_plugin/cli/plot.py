@@ -199,7 +199,7 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
 
 def _is_score(row: Any) -> bool:
     if not isinstance(row, dict) or "p@1" not in row:
-        return False
+        return isinstance(row, dict) and isinstance(row.get("task"), str)  # of a task without P@1
     texts = [row.get(name) for name in ("mapper", "pair", "retrieval")]
     numbers = [row[name] for name in ("p@1", "p@1_low", "p@1_high") if name in row]
     return all(isinstance(text, str) for text in texts) and (

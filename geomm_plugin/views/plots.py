@@ -139,11 +139,14 @@ def _rows_of(
 ) -> tuple[str, list[Mapping[str, Any]]]:
     """Return a retrieval or pair of languages, by default one by its place, and its scores."""
     rows = [row for row in rows if row.get("p@1") is not None]
+    rows = [row for row in rows if row.get("task") == rows[0].get("task")]  # words come first
     known = list(dict.fromkeys(row[column] for row in rows))
     if not rows or (name is not None and name not in known):
         raise ParameterError(
-            f"There are no scores to draw of the {column} {name}; there are "
-            f"{', '.join(known) or 'none at all'}."
+            f"There are no scores (P@1) to draw of the {column} {name}; there are those of "
+            f"{', '.join(known)}."
+            if known
+            else "There are no scores (P@1) to draw. Compare mappers on a test dictionary."
         )
     name = known[default] if name is None else name
     return name, [row for row in rows if row[column] == name]

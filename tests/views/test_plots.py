@@ -83,10 +83,17 @@ def test_dots_have_the_heights_and_intervals_of_the_rows():
 def test_a_mapper_that_failed_is_left_out():
     failed = [r | {"p@1": None, "mapper": "c"} for r in ROWS[:3]]
     assert {m.text for m in plot_scores(ROWS + failed).marks if m.look == "name"} == {"a", "b"}
-    with pytest.raises(ParameterError, match="no scores"):
+    with pytest.raises(ParameterError, match=r"no scores \(P@1\) to draw\. Compare"):
         plot_scores(failed)
     with pytest.raises(ParameterError, match="csls"):
         plot_scores(ROWS, retrieval="cosine")
+
+
+def test_scores_on_words_are_not_mixed_with_those_of_other_tasks():
+    words = [row | {"task": "bli"} for row in ROWS]
+    others = [row | {"task": "sentences", "p@1": 0.001} for row in ROWS]
+    others += [{"task": "analogy", "mapper": "a", "language": "en", "accuracy": 0.5}]
+    assert plot_scores(words + others).marks == plot_scores(ROWS).marks
 
 
 def lines_of(chart):
