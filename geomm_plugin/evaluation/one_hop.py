@@ -136,6 +136,11 @@ def one_hop(
                 for score in trip.scores(label, mapper, methods):
                     scores.append(replace(score, details={**score.details, **about}))
                 advance(1, note=label)
+    if not scores:
+        raise ParameterError(
+            f"None of {', '.join(chosen)} goes by {' or '.join(methods)}: mappers of several "
+            "languages at once are joint, and no other ones. Choose another method or mapper."
+        )
     provenance = provenance_of(languages, given.items(), asked.items())
     return OneHopTable(tuple(scores), provenance=provenance)
 

@@ -259,8 +259,7 @@ class Comparison(Table):
         tables = [
             text_of_cells(part.cells(widest), range(1, 1 + len(part.kinds))) for part in self.parts
         ]
-        shown = ["\n\n".join(tables)] if tables else []
-        return "\n".join([*shown, *self.notes(), *self._reasons()])
+        return "\n".join(filter(None, ["\n\n".join(tables), *self.notes(), *self._reasons()]))
 
     def _reasons(self) -> Iterator[str]:
         yield from (f"{run.label}: {one_line(run.error)}" for run in self.runs if run.error)

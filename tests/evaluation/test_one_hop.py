@@ -170,6 +170,12 @@ def test_what_is_missing_is_named(three):
         one_hop(embeddings, dictionaries | {("en", "es"): ["ab"]}, test)
 
 
+@pytest.mark.parametrize(("mapper", "method"), [("procrustes", "joint"), ("gpa", "pipeline")])
+def test_a_method_that_no_mapper_goes_by_is_refused(three, mapper, method):
+    with pytest.raises(ParameterError, match=f"None of {mapper} goes by {method}: mappers of"):
+        one_hop(*three, mappers=mapper, methods=[method])
+
+
 def test_rows_carry_what_they_were_made_from():
     files = [f"{language}={FOLDER}/{language}.vec.gz" for language in ("en", "es", "it")]
     files += [f"-den-{x}={FOLDER}/en-{x}.train.txt" for x in ("es", "it")]
