@@ -179,6 +179,8 @@ def migrate(
     index = as_embeddings(old).distinct()
     pairs = _Pairs(index, as_embeddings(new), seed)
     candidates = [one for mapper in choose_mappers(mappers) for one in _each_lambda(mapper)]
+    if not candidates:
+        raise ParameterError("There is no mapper to choose from. Name at least one.")
     chooser, *judges = pairs.parts
     shares, cosines = pairs.judge((OLD, OLD), judges)
     limits = list(thresholds) or np.quantile(cosines, 1 - np.array(SHARES)).round(2).tolist()

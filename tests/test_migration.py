@@ -234,6 +234,7 @@ def test_another_adapter_takes_the_place_of_the_old_one_but_of_nothing_else(
     [
         (make_rows(), make_rows(99, 9), RIDGE, DictionaryError, "share 99 ids; a verdict needs"),
         (make_rows(), make_rows(), RIDGE, ParameterError, "are the same vectors"),
+        (make_rows(), make_rows(300, 9), [], ParameterError, "no mapper to choose from"),
         (make_rows(), make_rows(300, 9), "regression:normalize=center", ParameterError,
          "Set its normalize"),
         (make_rows(), make_rows(300, 9), "metric_only", LanguagesError, "one dimension"),

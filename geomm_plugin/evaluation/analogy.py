@@ -35,7 +35,7 @@ def read_analogies(path: str | Path) -> Questions:
     for number, line in enumerate(read_lines(Path(path)), start=1):
         words = [word for word in line.replace("\t", " ").split(" ") if word]
         if line.startswith(":"):
-            section = line[1:].strip()
+            section = line if line[1:].strip() == "total" else line[1:].strip()  # "total" is all
         elif len(words) == 4:
             a, b, c, d = words
             questions.setdefault(section, []).append((a, b, c, d))

@@ -250,7 +250,7 @@ class _CommonWords:
                 "Drift compares two corpora or more, and so does a null, each by its own name: "
                 'give drift(old, new), or a mapping such as {"1990": ..., "2000": ...}.'
             )
-        self.corpora = {name: as_embeddings(value) for name, value in corpora.items()}
+        self.corpora = {name: as_embeddings(value).distinct() for name, value in corpora.items()}
         first, *others = (embeddings.row_of for embeddings in self.corpora.values())
         self.words = [word for word in first if all(word in other for other in others)]
         if len(self.words) < LEAST_COMMON_WORDS:

@@ -119,6 +119,11 @@ def test_files_are_read_by_section(tmp_path):
         read_analogies(path)
 
 
+def test_a_section_of_a_file_is_not_taken_for_all_of_them(tmp_path):
+    (tmp_path / "a.txt").write_text(": total\na b c d\n: other\na b c d\n")
+    assert list(read_analogies(tmp_path / "a.txt")) == [": total", "other"]
+
+
 def test_no_known_question_is_an_error(words):
     with pytest.raises(DictionaryError, match="None of the 1 analogies"):
         answer(words, {"x": [("a", "b", "c", "d")]})

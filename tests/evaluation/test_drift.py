@@ -395,6 +395,13 @@ def test_values_that_mean_nothing_are_refused(times, wrong):
         drift(old, new, **wrong)
 
 
+def test_a_word_that_stands_twice_is_no_neighbour_of_itself(times):
+    old, new, _ = times
+    twice = Embeddings([*old.words, *old.words[:50]], old.vectors[[*range(len(old)), *range(50)]])
+    found = drift(twice, new, words=list(old.words[:50]))
+    assert found.rows == drift(old, new, words=list(old.words[:50])).rows
+
+
 def test_a_word_is_not_its_own_neighbour_even_among_twins():
     rows = as_unit_rows(np.repeat(np.eye(3, dtype=np.float32), 2, axis=0), "toy")
     chosen = np.arange(6)
