@@ -77,8 +77,8 @@ class Commands(click.Group):
         except (click.exceptions.NoArgsIsHelpError, BrokenPipeError):
             raise  # shows the help; nobody reads the output any more
         except click.UsageError as error:
-            typed = (error.ctx or ctx).command_path
-            show(f"{error.format_message()} See {typed} --help.", err=True)
+            typed = error.ctx.command_path if error.ctx else f"geomm {ctx.invoked_subcommand}"
+            show(f"{error.format_message().rstrip('.')}. See {typed} --help.", err=True)
             ctx.exit(terminal.FAILED)
         except (GeommError, OSError, MemoryError, KeyboardInterrupt) as error:
             ctx.exit(terminal.tell(error))

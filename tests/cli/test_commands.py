@@ -31,6 +31,12 @@ def test_help_of_every_command_shows_an_example(geomm, command):
     assert f"geomm {command}" in geomm(command, "--help").output
 
 
+@pytest.mark.parametrize("typed", [["--top"], ["--null", "a=x"], ["--top", "x"], ["--tpo"]])
+def test_what_cannot_be_parsed_is_a_sentence_and_the_help_of_that_command(geomm, typed):
+    assert geomm("drift", *typed, status=2).stderr.endswith(". See geomm drift --help.\n")
+    assert geomm("demo", "x", status=2).stderr.endswith("(x). See geomm demo --help.\n")
+
+
 def test_align_writes_files_that_gensim_reads_and_translate_answers(geomm, tmp_path):
     from gensim.models import KeyedVectors
 
