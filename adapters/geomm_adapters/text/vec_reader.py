@@ -123,7 +123,7 @@ class VecReader:
         except BadLineError as error:
             lines = bytes(block).split(b"\n")[:-1]
             line, number = lines[error.line], self._lines + error.line + 1
-            last = self._blocks.ended and error.line == len(lines) - 1
+            last = self._blocks.is_over and error.line == len(lines) - 1
             raise FormatError(
                 f"{self.path}, line {number}: {error} {self._next_step(line, number, last)}"
             ) from None
@@ -198,6 +198,11 @@ class _LineBlocks:
         self._stream: Any = stream
         self._buffer = bytearray()
         self._begin = self._end = 0  # of the lines that are read, but not yet taken
+
+    @property
+    def is_over(self) -> bool:
+        """True if all lines of the stream were taken."""
+        return self.ended and self._begin == self._end
 
     def first_line(self) -> bytes | None:
         """Return the first line; None if the stream holds nothing but white space."""

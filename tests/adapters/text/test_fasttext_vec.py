@@ -223,6 +223,10 @@ BAD_FILES = {
     "no words": (b"3 1\n", "promises 3 words, but the file holds 0"),
     "short line": (b"2 2\ndog 1\ncat 1 2\n", "line 2: expected 2 numbers, found 1. Line 1 says 2"),
     "short in the middle": (b"3 2\ndog 1 2\ncat 1\nrat 1 2\n", "line 3: .*found 1. Fix the line"),
+    "short, and more lines than line 1 promises": (
+        b"2 2\ndog 1 2\ncat 1\nrat 1 2\n",
+        "line 3: .*found 1. Fix the line",
+    ),
     "cut off": (
         b"2 2\ndog 1 2\ncat 1",
         "line 3: expected 2 numbers, found 1. The file seems cut off",
