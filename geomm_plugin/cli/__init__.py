@@ -18,7 +18,7 @@ from geomm_plugin.errors import GeommError, UnknownNameError, did_you_mean
 COMMANDS = {
     "demo": "Align, translate and compare on the data inside the package.",
     "align": "Align languages: fit a mapper, write aligned files.",
-    "evaluate": "Score aligned files on translation, similarity or analogy.",
+    "evaluate": "Score aligned files on words, similarity, analogy or texts.",
     "compare": "Fit several mappers on the same data and say which wins.",
     "diagnose": "Look at data before a fit, and say what to fix.",
     "translate": "Translate words between two languages.",
@@ -26,7 +26,7 @@ COMMANDS = {
     "neighborhoods": "Save what makes the first answers in aligned files quick.",
     "plot": "Draw pictures for papers.",
     "induce": "Make a dictionary from word embeddings.",
-    "onehop": "Translate through a pivot language, in three ways.",
+    "onehop": "Translate through a pivot language, in several ways.",
     "drift": "Show the words that moved between corpora of a language.",
     "migrate": "Move an index to a new embedding model.",
     "mappers": "List every mapper, with its parameters and its package.",
