@@ -13,6 +13,7 @@ import json
 import pkgutil
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -100,13 +101,14 @@ def plugins():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_everything_on_a_page_runs(page, files, plugins, monkeypatch, request):
+def test_everything_on_a_page_runs(page, files, plugins, tmp_path, monkeypatch, request):
     for module in NEEDS.get(page.name, ()):
         pytest.importorskip(module)
     text = page.read_text(encoding="utf-8")
     if ".bin" in text and page.name in ("unseen_words.md",):
         request.getfixturevalue("fasttext_model")
-    monkeypatch.chdir(files)
+    own = shutil.copytree(files, tmp_path / "files")  # no page finds what another one left
+    monkeypatch.chdir(own)
     names, printed = {"__name__": "page"}, ""
     for match in BLOCK.finditer(text):
         kind, content = match.groups()

@@ -40,6 +40,10 @@ def jobs(function, *values):
 
 
 def test_tasks_are_done_elsewhere_and_in_order(dask_cluster):
+    from distributed import Client
+
+    with Client(dask_cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)  # another test kills one, which is started again
     with process_pool(cluster=dask_cluster) as pool:
         assert pool.width == 2 and pool.elsewhere
         assert list(pool.in_order(jobs(square, *range(20)))) == [n * n for n in range(20)]
