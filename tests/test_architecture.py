@@ -43,7 +43,7 @@ BUDGETS = {
     ("rows", "embeddings", "dictionary", "language_graph", "normalize", "formats"): 1800,
     ("source_file",): 80,
     ("fit_report", "mapper", "shared_space", "storage"): 1355,
-    ("files",): 905,
+    ("files",): 909,
     ("work",): 530,
     ("fitting",): 3750,
     ("mappers",): 2300,

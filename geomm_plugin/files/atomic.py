@@ -264,9 +264,13 @@ def _part(folder: Path) -> Iterator[Path]:
     remove_leftovers(folder)
     part = folder / f"{PART}{secrets.token_hex(8)}"
     disk.make_folder(part, 0o700)
+    lock = FileLock(part / "lock")
     try:
-        with FileLock(part / "lock"):  # which makes a part again that was taken for a leftover
-            disk.make_folder(part / _NEW, 0o700)
-            yield part
+        while not lock.is_locked:
+            with suppress(FileNotFoundError):  # another run took it for a leftover just now
+                lock.acquire()  # which makes it again
+        disk.make_folder(part / _NEW, 0o700)
+        yield part
     finally:
+        lock.release()
         disk.remove_tree(part)

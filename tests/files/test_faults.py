@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from filelock import FileLock
 
 from geomm_plugin import (
     get_mapper,
@@ -25,7 +26,7 @@ from geomm_plugin import (
 from geomm_plugin.alignment.record import UNFINISHED
 from geomm_plugin.cli import group
 from geomm_plugin.errors import FileError
-from geomm_plugin.files import disk
+from geomm_plugin.files import atomic, disk
 from geomm_plugin.files.atomic import atomic_file, locked, remove_leftovers
 from geomm_plugin.files.outputs import PART
 from geomm_plugin.testing import make_toy
@@ -129,6 +130,24 @@ def test_leftovers_are_removed_by_the_next_run_but_not_those_of_a_live_one(tmp_p
         first.write_text("1")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".part-of-my-own", "one", "two"]
+
+
+def test_a_part_that_is_removed_while_its_lock_is_opened_is_made_again(tmp_path, monkeypatch):
+    lost = []
+
+    class Lost(FileLock):
+        def _acquire(self):
+            if not lost:
+                lost.append(self.lock_file)
+                remove_tree(Path(self.lock_file).parent)  # as another run would just now
+            super()._acquire()
+
+    remove_tree = disk.remove_tree
+    monkeypatch.setattr(atomic, "FileLock", Lost)
+    with atomic_file(tmp_path / "file") as part:
+        part.write_text("whole")
+    assert lost and [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "whole"
 
 
 def test_a_part_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
