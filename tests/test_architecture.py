@@ -51,7 +51,7 @@ BUDGETS = {
     ("evaluation",): 4450,
     ("migration",): 337,
     ("alignment",): 1493,
-    ("views",): 1733,
+    ("views",): 1734,
     ("cli",): 3063,
     ("datasets", "demo", "testing"): 1842,
     ("geomm_adapters",): 4350,

@@ -342,8 +342,8 @@ def line_chart(
     The title stands above, as that of the y axis. An x that has no logarithm is drawn left of all
     others.
     """
-    values = [x for line in lines for x, _ in line.points]
-    values += [line.chosen for line in lines if line.chosen is not None]
+    chosen = [line.chosen for line in lines if line.chosen is not None]
+    values = [x for line in lines for x, _ in line.points] + chosen
     positive = [x for x in values if x > 1e-12]
     floor = min(positive, default=1.0) * (1 if len(positive) == len(values) else 0.1)
 
@@ -351,6 +351,7 @@ def line_chart(
         return math.log10(min(max(x, floor), 1e12))
 
     marks, top = _legend([line.label for line in lines], width)
+    height = max(height, top + 200)  # room for the lines below the names of many
     heights = [v for line in lines for v in [y for _, y in line.points] + [*sum(line.ends, ())]]
     x_axis = Axis(*around(map(exponent, values), least=0.1), 50, width - 14)
     y_axis = Axis(*around(heights), height - 40, top + 10)

@@ -79,6 +79,7 @@ POINTS = st.lists(st.tuples(st.floats(0, 1e4), SHARES), min_size=1)
 
 
 @given(st.lists(st.tuples(LABELS, POINTS), min_size=1))
+@example([(f"a line of a long name, {number}", [(1.0, 0.5)]) for number in range(60)])
 def test_lines_stay_inside(named):
     lines = [Line(label, sorted(points), chosen=points[0][0]) for label, points in named]
     chart = charts.line_chart("P@1", lines, "size", height=400)
